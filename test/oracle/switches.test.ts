@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inLongRun } from '../support/long-run.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { openStory, type Story } from '../support/story.ts';
 import { exact, over, rounded } from './fraction.ts';
@@ -9,7 +10,7 @@ import { dayOf } from './usage.ts';
 // what the oracle says. A failure names the seed of its lives: SEED=… plays them again, LIVES=… plays more of them.
 // Rules: plans.md#comparison-amount, plan-changes.md, billing-periods.md, subscription-fees.md.
 const SEED = Number(process.env.SEED ?? 5);
-const LIVES = Number(process.env.LIVES ?? 4);
+const LIVES = Number(process.env.LIVES ?? inLongRun(4, 2));
 
 let service: TestService;
 beforeAll(async () => {

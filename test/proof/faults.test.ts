@@ -10,6 +10,7 @@ import { choosePort } from '../../src/platform/services/ports.ts';
 import { pools } from '../../workers/pools.ts';
 import { buildOnce } from '../support/build-once.ts';
 import { createClient } from '../support/client.ts';
+import { inLongRun } from '../support/long-run.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { until } from '../support/until.ts';
 import { Processes, ready } from './processes.ts';
@@ -18,8 +19,8 @@ import { Producer } from './producer.ts';
 /** Data and write-ahead log of the servers. */
 const ENOUGH_BYTES = 2 * 1024 ** 3;
 const ORGANIZATIONS = 4;
-/** Some are on their way whenever something is struck; twice as many keep two processors busy and prove no more. */
-const EVENTS_PER_SECOND = 500;
+/** Some are on their way whenever something is struck. */
+const EVENTS_PER_SECOND = inLongRun(500, 240);
 const SECONDS = 24;
 const POOLS = Object.keys(pools);
 

@@ -10,6 +10,7 @@ import { projectRoot } from '../../src/platform/project-root.ts';
 import { bringServices, type Services } from '../../src/platform/services/discover.ts';
 import { choosePort } from '../../src/platform/services/ports.ts';
 import { buildOnce } from '../support/build-once.ts';
+import { inLongRun } from '../support/long-run.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { TEST_SECRETS, TEST_SECRETS_KEYS } from '../support/service.ts';
 import { ready } from './processes.ts';
@@ -17,7 +18,7 @@ import { Producer } from './producer.ts';
 
 /** Data and write-ahead log of the servers. */
 const ENOUGH_BYTES = 2 * 1024 ** 3;
-const EVENTS_PER_SECOND = 200;
+const EVENTS_PER_SECOND = inLongRun(200, 100);
 const SECONDS = 30;
 /**
  * A copy of the ingress that starts while the file `slow` is there does nothing for this long first: longer than a

@@ -2,10 +2,12 @@ import { inflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { draw } from '../../../src/platform/documents/draw.ts';
 import type { DocumentModel, Row, Total } from '../../../src/platform/documents/model.ts';
+import { inLongRun } from '../../support/long-run.ts';
 
 // Where a page ends: no document has a page on which nothing stands but its footer.
 
-const MOST_ROWS = 60;
+/** Past the end of the first page; of the second in a long run. */
+const MOST_ROWS = inLongRun(60, 36);
 const line = (name: string): Row => ({ kind: 'line', cells: [name, '1', '10,00 €', '19 %', '10,00 €'] });
 const tier: Row = { kind: 'detail', cells: ['0 bis 10', '10', '1,00 €', '', ''] };
 const total = (label: string, kind: Total['kind'] = 'plain'): Total => ({ label, value: '10,00 €', kind });

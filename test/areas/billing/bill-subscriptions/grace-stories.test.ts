@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inLongRun } from '../../../support/long-run.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 
@@ -7,7 +8,7 @@ import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 // period and one without. A failure names the seed of its lives: SEED=… plays it again, LIVES=… plays more of them.
 // Rule: invoice-operations.md#refresh-and-finalize.
 const SEED = Number(process.env.SEED ?? 7);
-const LIVES = Number(process.env.LIVES ?? 4);
+const LIVES = Number(process.env.LIVES ?? inLongRun(4, 2));
 
 let service: TestService;
 beforeAll(async () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditHours } from '../../../../src/areas/usage/build-shapes/repair-hours.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
+import { inLongRun } from '../../../support/long-run.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
@@ -131,7 +132,7 @@ const action = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('rebuild' as const), wide: fc.boolean() }) },
 );
 
-const RUNS = 4;
+const RUNS = inLongRun(4, 2);
 
 test('any interleaving of storing, amending, retracting and rebuilding gives the same usage as a naive count', {
   timeout: 120_000,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inLongRun } from '../../../support/long-run.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
@@ -17,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 // The same lives each time; others by RUNS and SEED.
-const { RUNS = '4', SEED = '20240301' } = process.env;
+const { RUNS = String(inLongRun(4, 2)), SEED = '20240301' } = process.env;
 /** How long one life may take on a busy machine. */
 const LIFE_MS = 60_000;
 const TEAMS = ['red', 'blue'] as const;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inLongRun } from '../../../support/long-run.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../../support/story.ts';
 
@@ -192,7 +193,7 @@ async function play(own: Play): Promise<void> {
 }
 
 // The same plays each time; others by RUNS and SEED.
-const { RUNS = '3', SEED = '20240304' } = process.env;
+const { RUNS = String(inLongRun(3, 2)), SEED = '20240304' } = process.env;
 /** One play on a machine that others load too. */
 const PLAY_MS = 80_000;
 

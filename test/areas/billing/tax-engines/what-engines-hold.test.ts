@@ -6,6 +6,7 @@ import type { TaxDocumentId } from '../../../../src/platform/ids.ts';
 import { createProducer, type Producer } from '../../../../src/platform/queue/producer.ts';
 import type { Client } from '../../../support/client.ts';
 import { ANROK_KEY, type FakeAnrok, fakeAnrok, SECOND_KEY } from '../../../support/fakes/anrok.ts';
+import { inLongRun } from '../../../support/long-run.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { ok, type Shown } from '../../../support/words.ts';
@@ -651,7 +652,7 @@ test('engines hold what is billed and not taken back, whatever happens and in an
       // Each of two lines of a note is rounded by itself there, and here all of them together.
       expect(Math.abs(heldTaxes - (billed ? taxes : 0))).toBeLessThanOrEqual(billed ? notes : 0);
     }),
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: inLongRun(12, 6), endOnFailure: true },
   );
 }, 180_000);
 
