@@ -59,10 +59,16 @@ export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInp
   if (stored) return change(ctx, { stored, body, entity, fields, link, taxes });
 
   const seller = entity ?? byDefault;
-  const created = await create(ctx, body.external_id, seller, fields);
+  const id = (ctx.asked?.recordId ?? newId()) as CustomerId;
+  const inherits = !body.invoice_custom_section_codes?.length;
+  const owner = { id, billing_entity_id: seller.id, skip_invoice_custom_sections: !!body.skip_invoice_custom_sections };
+  // What it inherits does not depend on its row, and is read beside its number.
+  const [created, inherited] = await Promise.all([
+    create(ctx, { id, externalId: body.external_id, entity: seller, fields }),
+    inherits ? listApplicableSections(ctx, owner) : undefined,
+  ]);
   // The customer was created after the first look; its transaction is over, so it is visible now and can be changed.
   if (created === undefined) return upsertCustomer(ctx, { body });
-  const { id } = created;
   if (taxes?.length) await replaceCustomerTaxes(ctx, id, idsOf(taxes));
   if (body.metadata?.length) await storeMetadata(ctx, id, body.metadata, []);
   await saveSections(ctx, id, body);
@@ -71,7 +77,7 @@ export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInp
   const euTaxes = await applyEuTaxes(ctx, { customer, seller, sent: taxes });
   const answer = recordCustomer(ctx, 'created', customer, {
     taxes: euTaxes ?? taxes ?? [],
-    sections: await listApplicableSections(ctx, customer),
+    sections: inherited ?? (await listApplicableSections(ctx, customer)),
   });
   await announceLink(ctx, customer, link);
   await announce(ctx, dunningOfCustomerWished, { customer, wish: body });
@@ -133,11 +139,13 @@ async function checkedFields(
 
 async function create(
   ctx: Context,
-  externalId: string,
-  entity: BillingEntityRow,
-  fields: Partial<CustomerFields>,
+  {
+    id,
+    externalId,
+    entity,
+    fields,
+  }: { id: CustomerId; externalId: string; entity: BillingEntityRow; fields: Partial<CustomerFields> },
 ): Promise<CustomerRow | undefined> {
-  const id = ctx.asked?.recordId ?? newId();
   const { number, prefix } = await takeNumber(ctx);
   const customer = await insertCustomer(ctx.db, {
     ...fields,
