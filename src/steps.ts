@@ -91,6 +91,9 @@ export const steps = {
     code: text,
     /** Events stored later belong to a new metric of the same code. */
     before_event_id: idOf(),
+    /** Where the page before ended, and whether any page marked an event. */
+    after: z.object({ external_subscription_id: text, timestamp: text }).optional(),
+    is_marked: z.boolean().optional(),
   }),
   'retract-range': step({ correction_id: idOf<CorrectionId>() }),
   'settle-correction': step({ correction_id: idOf<CorrectionId>() }),

@@ -6,24 +6,24 @@ import { listShapes } from '../usage-shapes/queries.ts';
 import { billableMetrics } from './queries.ts';
 import { markEventsOfMetricDeleted } from './writes.ts';
 
-/** Events per statement, so that none runs for long. */
-const BATCH = 5_000;
+/** Events of a page, and so of a transaction: half a second. */
+const PAGE = 5_000;
 
 /**
- * Step `delete-metric-events`: marks the events of a deleted metric deleted, on the subscriptions of the plans that
- * lost a charge with it. Safe to run twice. Rule: billable-metrics.md#update-and-delete.
+ * Step `delete-metric-events`: marks a page of the events of a deleted metric deleted, on the subscriptions of the
+ * plans that lost a charge with it, and owes the next one. Safe to run twice. Rule:
+ * billable-metrics.md#update-and-delete.
  */
 export async function deleteMetricEvents(ctx: Context, payload: StepPayload<'delete-metric-events'>): Promise<void> {
-  let [total, marked] = [0, 0];
-  do {
-    marked = await markEventsOfMetricDeleted(ctx, payload.billable_metric_id, {
-      beforeId: payload.before_event_id,
-      now: ctx.now(),
-      limit: BATCH,
-    });
-    total += marked;
-  } while (marked === BATCH);
-  if (total > 0) await rebuildRollups(ctx, payload.code);
+  const { billable_metric_id: id, code, before_event_id: beforeId, after } = payload;
+  const { marked, next } = await markEventsOfMetricDeleted(
+    ctx,
+    { id, code },
+    { beforeId, after, now: ctx.now(), limit: PAGE },
+  );
+  const isMarked = marked > 0 || payload.is_marked === true;
+  if (next) ctx.after({ step: 'delete-metric-events', payload: { ...payload, after: next, is_marked: isMarked } });
+  else if (isMarked) await rebuildRollups(ctx, code);
 }
 
 /** The rollups were dropped with the metric, unless a new metric with the same code has already counted the events. */

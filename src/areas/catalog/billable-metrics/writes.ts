@@ -33,33 +33,77 @@ export const markBillableMetricDeleted = ({ db, organizationId }: Scope, id: Met
   update billable_metrics set deleted_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
+/** How far the events of a deleted metric are marked: up to an instant of this subscription, and all before it. */
+export interface MarkedUpTo {
+  external_subscription_id: string;
+  timestamp: string;
+}
+
+/** Subscriptions that a page looks at: those without an event cost a few blocks each. */
+const SUBSCRIPTIONS = 1000;
+
 /**
- * Marks events of a deleted metric's code deleted, on the subscriptions of plans that lost a charge with it; at most
- * `limit`.
+ * Marks a page of events of a deleted metric's code deleted, on the subscriptions of plans that lost a charge with it,
+ * one subscription after the other by their ids. A page reads the events that it marks and no others, however many
+ * there are.
  *
- * @param beforeId events stored later belong to a new metric of the same code
- * @returns how many
+ * beforeId  events stored later belong to a new metric of the same code
+ * after     where the page before ended; absent for the first one
+ * limit     events of a page
+ * @returns how many were marked, and where the next page begins, if there may be one
  */
 export async function markEventsOfMetricDeleted(
   { db, organizationId }: Scope,
-  metricId: MetricId,
-  options: { beforeId: string; now: Temporal.Instant; limit: number },
-): Promise<number> {
-  const result = await db`
-    with chosen as (
-      select e.id from billable_metrics m
-      join lateral (
-        select distinct s.external_id from charges c
-        join subscriptions s on s.organization_id = c.organization_id and s.plan_id = c.plan_id
-        where c.organization_id = m.organization_id and c.billable_metric_id = m.id and c.deleted_at = m.deleted_at
-      ) used on true
-      join events e on e.organization_id = m.organization_id and e.external_subscription_id = used.external_id
-        and e.code = m.code and e.deleted_at is null and e.id < ${options.beforeId}
-      where m.organization_id = ${organizationId} and m.id = ${metricId} and m.deleted_at is not null
-      limit ${options.limit}
-      for update of e
+  metric: { id: MetricId; code: string },
+  options: { beforeId: string; after: MarkedUpTo | undefined; now: Temporal.Instant; limit: number },
+): Promise<{ marked: number; next: MarkedUpTo | undefined }> {
+  const { beforeId, now, limit, after = { external_subscription_id: '', timestamp: '-infinity' } } = options;
+  const [page] = await db<[{ marked: number; is_last: boolean; last: MarkedUpTo }]>`
+    with recursive plan as materialized (
+      select array_agg(distinct c.plan_id) as ids
+      from billable_metrics m
+      join charges c on c.organization_id = m.organization_id and c.billable_metric_id = m.id
+        and c.deleted_at = m.deleted_at
+      where m.organization_id = ${organizationId} and m.id = ${metric.id}
+    ), walk as (
+      select 0 as place, ${after.external_subscription_id}::text as external_id, chosen.ids,
+        coalesce(cardinality(chosen.ids), 0) as total, chosen.last
+      from (
+        select array_agg(e.id) as ids, max(e.timestamp) as last from (
+          select id, timestamp from events
+          where organization_id = ${organizationId} and external_subscription_id = ${after.external_subscription_id}
+            and code = ${metric.code} and deleted_at is null and timestamp >= ${after.timestamp}::timestamptz
+            and id < ${beforeId}
+          order by timestamp limit ${limit}) e
+      ) chosen
+      union all
+      select walk.place + 1, following.external_id, chosen.ids,
+        walk.total + coalesce(cardinality(chosen.ids), 0), chosen.last
+      from walk
+      cross join lateral (
+        select s.external_id from subscriptions s
+        where s.organization_id = ${organizationId} and s.external_id > walk.external_id
+          and s.plan_id = any ((select ids from plan)::uuid[])
+        order by s.external_id limit 1
+      ) following
+      cross join lateral (
+        select array_agg(e.id) as ids, max(e.timestamp) as last from (
+          select id, timestamp from events
+          where organization_id = ${organizationId} and external_subscription_id = following.external_id
+            and code = ${metric.code} and deleted_at is null and id < ${beforeId}
+          order by timestamp limit ${limit} - walk.total) e
+      ) chosen
+      where walk.total < ${limit} and walk.place < ${SUBSCRIPTIONS}
+    ), marked as (
+      update events set deleted_at = ${now}
+      where organization_id = ${organizationId} and deleted_at is null
+        and id = any (array(select unnest(walk.ids) from walk))
+      returning 1
     )
-    update events set deleted_at = ${options.now} from chosen
-    where events.organization_id = ${organizationId} and events.id = chosen.id`;
-  return result.count;
+    select (select count(*) from marked)::int as marked,
+      last.total < ${limit} and last.place < ${SUBSCRIPTIONS} as is_last,
+      json_build_object('external_subscription_id', last.external_id,
+        'timestamp', coalesce(last.last, 'infinity')) as last
+    from walk last order by last.place desc limit 1`;
+  return { marked: page.marked, next: page.is_last ? undefined : page.last };
 }
