@@ -1000,6 +1000,7 @@ create table charges (
 );
 comment on table charges is 'Prices of usage: a metric on a plan with a charge model.';
 CREATE UNIQUE INDEX charges_code_key ON public.charges USING btree (organization_id, plan_id, code) WHERE (deleted_at IS NULL);
+CREATE INDEX charges_deleted ON public.charges USING btree (organization_id, billable_metric_id) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX charges_metric ON public.charges USING btree (organization_id, billable_metric_id) WHERE (deleted_at IS NULL);
 CREATE INDEX charges_parent ON public.charges USING btree (organization_id, parent_id) WHERE (parent_id IS NOT NULL);
 
@@ -2007,6 +2008,7 @@ create table fees (
 comment on table fees is 'What is charged: one item with its units, amount and taxes, on an invoice or on its own.';
 comment on column fees.untaxed_amount_cents is 'What its invoice billed of it beyond the taxed amount; negative where it taxed more than it billed.';
 comment on column fees.progressive_parts is 'What it took over of fees of a progressive invoice: their ids, the credit, and the amount that they still bear.';
+CREATE INDEX fees_customer ON public.fees USING btree (organization_id, customer_id, created_at, id);
 CREATE INDEX fees_fixed_charge ON public.fees USING btree (organization_id, subscription_id, fixed_charge_id) WHERE (fixed_charge_id IS NOT NULL);
 CREATE UNIQUE INDEX fees_in_advance_key ON public.fees USING btree (organization_id, external_subscription_id, event_transaction_id, charge_id) WHERE ((event_transaction_id IS NOT NULL) AND (original_fee_id IS NULL) AND (deleted_at IS NULL));
 CREATE INDEX fees_invoice ON public.fees USING btree (organization_id, invoice_id);
@@ -3000,6 +3002,7 @@ comment on column payments.reported_at is 'When that happened which its provider
 comment on column payments.reversed_at is 'When money that had come in was taken back. Null: it was not, or came again.';
 comment on column payments.is_transfer is 'The customer transfers the money to an account that the provider names; no stored method is charged.';
 CREATE INDEX payments_cancel_to_look_at ON public.payments USING btree (organization_id, looked_at NULLS FIRST) WHERE (cancel_owed_at IS NOT NULL);
+CREATE INDEX payments_customer ON public.payments USING btree (organization_id, customer_id, created_at DESC, id DESC);
 CREATE INDEX payments_failed_by_method ON public.payments USING btree (organization_id, payment_method_id) WHERE ((payment_status = 'failed'::text) AND (payment_method_id IS NOT NULL));
 CREATE INDEX payments_newest ON public.payments USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX payments_payable ON public.payments USING btree (organization_id, payable_id);
@@ -3470,6 +3473,7 @@ CREATE INDEX subscriptions_due_of_organization ON public.subscriptions USING btr
 CREATE INDEX subscriptions_ending ON public.subscriptions USING btree (ending_at) WHERE ((status = 'active'::text) AND (ending_at IS NOT NULL));
 CREATE INDEX subscriptions_external_id ON public.subscriptions USING btree (organization_id, external_id);
 CREATE UNIQUE INDEX subscriptions_incomplete_key ON public.subscriptions USING btree (organization_id, external_id) WHERE (status = 'incomplete'::text);
+CREATE INDEX subscriptions_newest ON public.subscriptions USING btree (organization_id, subscription_at DESC NULLS LAST, created_at DESC, id DESC);
 CREATE INDEX subscriptions_pending ON public.subscriptions USING btree (subscription_at) WHERE (status = 'pending'::text);
 CREATE INDEX subscriptions_plan ON public.subscriptions USING btree (organization_id, plan_id);
 CREATE INDEX subscriptions_previous ON public.subscriptions USING btree (organization_id, previous_subscription_id) WHERE (previous_subscription_id IS NOT NULL);

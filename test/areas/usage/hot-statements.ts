@@ -96,12 +96,12 @@ export const hotStatements: readonly HotStatement[] = [
   },
   { phrase: 'and fee.id = $3', indexes: ['fees_invoice', 'fees_pkey'], mostBlocks: 20 },
   {
-    phrase: 'and fee.external_subscription_id = $3 limit $4) as counted',
+    phrase: 'and fee.external_subscription_id = $6 limit $7) as counted',
     indexes: ['fees_subscription'],
     mostBlocks: 1000,
   },
   {
-    phrase: 'and fee.external_subscription_id = $4 order by fee.created_at, fee.id limit',
+    phrase: 'and fee.external_subscription_id = $7 order by fee.created_at, fee.id limit',
     indexes: ['fees_invoice', 'fees_pkey', 'fees_subscription'],
     mostBlocks: 1200,
   },

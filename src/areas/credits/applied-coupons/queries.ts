@@ -9,6 +9,7 @@ import type { AppliedCouponId, CouponId, CustomerId, ExternalCustomerId } from '
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { liveCustomerId } from '../../customers/customers/queries.ts';
 import type { AppliedCouponsQuery } from './schema.ts';
 
 export interface AppliedCouponRow {
@@ -92,7 +93,7 @@ export async function listAppliedCoupons(
   const passing = db`
     applied.organization_id = ${organizationId} and customer.deleted_at is null
     ${query.status ? db`and applied.status = ${query.status}` : db``}
-    ${query.external_customer_id ? db`and customer.external_id = ${query.external_customer_id}` : db``}
+    ${query.external_customer_id ? db`and applied.customer_id = ${liveCustomerId({ db, organizationId }, query.external_customer_id)}` : db``}
     ${query.coupon_code ? db`and coupon.code = any (${query.coupon_code})` : db``}`;
   const [rows, [count]] = await Promise.all([
     db<AppliedCouponRow[]>`

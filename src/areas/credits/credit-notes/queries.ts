@@ -22,6 +22,7 @@ import type {
 import { isUuid } from '../../../platform/ids.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { liveCustomerId } from '../../customers/customers/queries.ts';
 import { missingCharacters } from '../../messaging/documents/missing-characters.ts';
 import { xmlDocument } from '../../messaging/documents/xml-document.ts';
 import { keptOfVoided } from './kept-of-voided.ts';
@@ -178,7 +179,7 @@ function matching({ db, organizationId }: Scope, filters: CreditNoteFilters) {
     if (value !== undefined) parts.push(db`and ${condition(value)}`);
   };
   add(filters.customerId, (id) => db`note.customer_id = ${id}`);
-  add(filters.external_customer_id, (id) => db`customer.external_id = ${id} and customer.deleted_at is null`);
+  add(filters.external_customer_id, (id) => db`note.customer_id = ${liveCustomerId({ db, organizationId }, id)}`);
   add(filters.issuing_date_from, (date) => db`note.issuing_date >= ${date}::date`);
   add(filters.issuing_date_to, (date) => db`note.issuing_date <= ${date}::date`);
   add(filters.currency, (currency) => db`note.currency = upper(${currency})`);
@@ -211,7 +212,7 @@ function containing(db: Db, term: string) {
 
 // The customer's row is read only where a filter asks for it.
 const customerTable = (db: Db, filters: CreditNoteFilters) =>
-  filters.external_customer_id === undefined && filters.search_term === undefined
+  filters.search_term === undefined
     ? db``
     : db`join customers customer on customer.organization_id = note.organization_id and customer.id = note.customer_id`;
 

@@ -155,6 +155,11 @@ export async function findCustomer(
   return customer;
 }
 
+/** The id of the live customer of an external id, within a condition: found once, whatever the rest is read by. */
+export const liveCustomerId = ({ db, organizationId }: Scope, externalId: string) => db`
+  (select id from customers
+   where organization_id = ${organizationId} and external_id = ${externalId} and deleted_at is null)`;
+
 /** @throws Refusal 404 customer */
 export async function getCustomer(scope: Scope, externalId: string): Promise<CustomerRow> {
   const customer = await findCustomer(scope, externalId);

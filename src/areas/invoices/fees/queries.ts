@@ -4,7 +4,7 @@ import type { ProgressivePart } from '../../../engine/invoices/progressive-rest.
 import type { Currency } from '../../../engine/money/currency.ts';
 import { type Decimal, decimal } from '../../../engine/money/decimal.ts';
 import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type {
   ChargeFilterId,
@@ -21,6 +21,7 @@ import type {
 } from '../../../platform/ids.ts';
 import { countMatching, type Total } from '../../../platform/lists/count.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { liveCustomerId } from '../../customers/customers/queries.ts';
 
 export const FEE_PAYMENT_STATUSES = ['pending', 'succeeded', 'failed', 'refunded'] as const;
 export type FeePaymentStatus = (typeof FEE_PAYMENT_STATUSES)[number];
@@ -136,8 +137,8 @@ const feeColumns = (db: Db) => db`
    from fee_applied_taxes tax
    where tax.organization_id = fee.organization_id and tax.fee_id = fee.id) as applied_taxes`;
 
-const feeTables = (db: Db) => db`
-  fees fee
+const feeTables = (db: Db, fees: Fragment = db`fees fee`) => db`
+  ${fees}
   join customers customer on customer.organization_id = fee.organization_id and customer.id = fee.customer_id
   left join invoices invoice on invoice.organization_id = fee.organization_id and invoice.id = fee.invoice_id
   left join charge_filters filter on filter.organization_id = fee.organization_id and filter.id = fee.charge_filter_id`;
@@ -207,12 +208,25 @@ function matching(scope: Scope, filters: FeeFilters) {
     ${filters.fee_type === undefined ? db`` : db`and fee.fee_type = ${filters.fee_type}`}
     ${filters.payment_status === undefined ? db`` : db`and fee.payment_status = ${filters.payment_status}`}
     ${filters.external_subscription_id === undefined ? db`` : db`and fee.external_subscription_id = ${filters.external_subscription_id}`}
-    ${filters.external_customer_id === undefined ? db`` : db`and customer.external_id = ${filters.external_customer_id} and customer.deleted_at is null`}
+    ${filters.external_customer_id === undefined ? db`` : db`and fee.customer_id = ${liveCustomerId(scope, filters.external_customer_id)}`}
     ${filters.billable_metric_code === undefined ? db`` : db`and fee.fee_type = 'charge' and fee.item_code = ${filters.billable_metric_code}`}
     ${filters.currency === undefined ? db`` : db`and fee.amount_currency = upper(${filters.currency})`}
     ${filters.event_transaction_id === undefined ? db`` : db`and fee.event_transaction_id = ${filters.event_transaction_id}`}
     ${times}`;
 }
+
+/**
+ * Where a list looks for fees. Those of an external subscription are read by its records, all of them: in the order of
+ * a page Postgres would look for a few among all fees of the organization.
+ */
+const listedFees = ({ db, organizationId }: Scope, { external_subscription_id: externalId }: FeeFilters) =>
+  externalId === undefined
+    ? db`fees fee`
+    : db`(
+      select * from fees
+      where organization_id = ${organizationId} and subscription_id = any (array(
+        select id from subscriptions where organization_id = ${organizationId} and external_id = ${externalId}))
+      offset 0) fee`;
 
 /**
  * A page of fees, oldest first. What is read beside a fee is read for those of the page only, not for those before it.
@@ -224,14 +238,17 @@ export const listFees = (scope: Scope, filters: FeeFilters, page: { limit: numbe
 >`
   select ${feeColumns(scope.db)} from ${feeTables(scope.db)}
   where fee.organization_id = ${scope.organizationId} and fee.id in (
-    select fee.id from ${feeTables(scope.db)}
+    select fee.id from ${feeTables(scope.db, listedFees(scope, filters))}
     where ${matching(scope, filters)}
     order by fee.created_at, fee.id
     limit ${page.limit} offset ${page.offset})
   order by fee.created_at, fee.id`;
 
 export const countFees = (scope: Scope, filters: FeeFilters): Promise<Total> =>
-  countMatching(scope.db, scope.db`${feeTables(scope.db)} where ${matching(scope, filters)}`);
+  countMatching(
+    scope.db,
+    scope.db`${feeTables(scope.db, listedFees(scope, filters))} where ${matching(scope, filters)}`,
+  );
 
 /** Locks a fee that the API shows. */
 export async function lockFee(scope: Scope, id: FeeId): Promise<{ invoice_id: InvoiceId | null } | undefined> {

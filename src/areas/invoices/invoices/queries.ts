@@ -23,6 +23,7 @@ import { isUuid } from '../../../platform/ids.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { metadataCondition } from '../../../platform/lists/metadata-condition.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { liveCustomerId } from '../../customers/customers/queries.ts';
 import {
   type AppliedSectionJson,
   appliedSections,
@@ -221,7 +222,7 @@ function matching({ db, organizationId }: Scope, filters: InvoiceFilters) {
   ];
   if (filters.customerId !== undefined) parts.push(db`and invoice.customer_id = ${filters.customerId}`);
   if (filters.external_customer_id !== undefined)
-    parts.push(db`and customer.external_id = ${filters.external_customer_id} and customer.deleted_at is null`);
+    parts.push(db`and invoice.customer_id = ${liveCustomerId({ db, organizationId }, filters.external_customer_id)}`);
   if (filters.search_term !== undefined) parts.push(db`and ${containing(db, filters.search_term)}`);
   if (filters.billing_entity_codes !== undefined)
     parts.push(db`and entity.code = any (${filters.billing_entity_codes})`);
@@ -265,7 +266,7 @@ function containing(db: Db, term: string) {
 
 // The customer's row is read only where a filter asks for it.
 const customerTable = (db: Db, filters: InvoiceFilters) =>
-  filters.external_customer_id === undefined && filters.search_term === undefined
+  filters.search_term === undefined
     ? db``
     : db`join customers customer on customer.organization_id = invoice.organization_id
       and customer.id = invoice.customer_id`;

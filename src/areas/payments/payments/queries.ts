@@ -17,6 +17,7 @@ import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
 import { UNKNOWN_OUTCOMES } from '../../../platform/payments/refused.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { liveCustomerId } from '../../customers/customers/queries.ts';
 import type { PaymentStatus } from './payment-statuses.ts';
 
 /** A payment with the fields of customer, connection and invoices that its answer shows. */
@@ -135,7 +136,7 @@ export async function listPayments(
   const { customerId, externalCustomerId, invoiceId } = filters;
   const passing = db`${shown(scope)}
     ${customerId === undefined ? db`` : db`and payment.customer_id = ${customerId}`}
-    ${externalCustomerId === undefined ? db`` : db`and customer.external_id = ${externalCustomerId} and customer.deleted_at is null`}
+    ${externalCustomerId === undefined ? db`` : db`and payment.customer_id = ${liveCustomerId(scope, externalCustomerId)}`}
     ${
       invoiceId === undefined
         ? db``

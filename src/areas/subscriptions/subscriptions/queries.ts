@@ -14,6 +14,7 @@ import type {
   SubscriptionId,
 } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { liveCustomerId } from '../../customers/customers/queries.ts';
 import { type SelectedSectionJson, selectedSections } from '../../customers/invoice-custom-sections/queries.ts';
 import { type ActivationRuleJson, activationRules } from './activation-rules.ts';
 
@@ -202,7 +203,7 @@ export interface SubscriptionFilters {
 
 const matching = ({ db, organizationId }: Scope, filters: SubscriptionFilters) => db`
   s.organization_id = ${organizationId}
-  ${filters.external_customer_id === undefined ? db`` : db`and customer.external_id = ${filters.external_customer_id} and customer.deleted_at is null`}
+  ${filters.external_customer_id === undefined ? db`` : db`and s.customer_id = ${liveCustomerId({ db, organizationId }, filters.external_customer_id)}`}
   ${filters.external_id === undefined ? db`` : db`and s.external_id = ${filters.external_id}`}
   ${filters.plan_code === undefined ? db`` : db`and plan.code = ${filters.plan_code}`}
   ${filters.statuses === undefined ? db`` : db`and s.status = any (${filters.statuses})`}
@@ -216,7 +217,8 @@ const matching = ({ db, organizationId }: Scope, filters: SubscriptionFilters) =
   }`;
 
 /**
- * A page of subscriptions, newest `subscription_at` first; with `endedLast` running ones first.
+ * A page of subscriptions, newest `subscription_at` first; with `endedLast` running ones first. What is read beside a
+ * subscription is read for those of the page only.
  * Rule: subscriptions.md#list-filters.
  */
 export const listSubscriptionsShown = (
@@ -225,10 +227,15 @@ export const listSubscriptionsShown = (
   page: { limit: number; offset: number; endedLast?: true },
 ) => db<SubscriptionShown[]>`
   select ${shownColumns(db)} from ${shownTables(db)}
-  where ${matching({ db, organizationId }, filters)}
-  order by ${page.endedLast ? db`s.status = 'terminated',` : db``} s.subscription_at desc nulls last, s.created_at desc,
-    s.id desc
-  limit ${page.limit} offset ${page.offset}`;
+  where s.organization_id = ${organizationId} and s.id in (
+    select s.id from ${ownTables(db)}
+    where ${matching({ db, organizationId }, filters)}
+    order by ${inOrder(db, page)}
+    limit ${page.limit} offset ${page.offset})
+  order by ${inOrder(db, page)}`;
+
+const inOrder = (db: Db, { endedLast }: { endedLast?: true }) => db`
+  ${endedLast ? db`s.status = 'terminated',` : db``} s.subscription_at desc nulls last, s.created_at desc, s.id desc`;
 
 export async function countSubscriptions(scope: Scope, filters: SubscriptionFilters): Promise<number> {
   const [row] = await scope.db<{ count: number }[]>`
