@@ -45,7 +45,13 @@ export const goals = {
   G22: { what: 'neighbour p50, any of the attacks / quiet', floor: 4, goal: 2, ...less(), estimated: true },
   G23: { what: 'current usage of 240 000 events / of 2 400', floor: 5, goal: 3, ...less() },
   G24: { what: '100 000 deliveries behind a dead endpoint, of a core', floor: 0.01, goal: 0.003, ...less('percent') },
-  G25: { what: '100 000 payments compared with a provider, of a minute', floor: 1, goal: 0.25, ...less('percent') },
+  G25: {
+    what: '100 000 payments compared with a provider, of a minute',
+    floor: 1,
+    goal: 0.25,
+    ...less('percent'),
+    estimated: true,
+  },
   S5: { what: 'POST /events over a Redis Cluster of 3 / over one Redis', floor: 0.8, goal: 0.95, ...more() },
 } satisfies Record<string, Goal>;
 
