@@ -91,7 +91,7 @@ const commandDeps = (runtime: Runtime) => ({
   fallsDue: fallsDueBy(registryOf(runtime.config)),
 });
 
-/** How many ticks run at the same time, each with a connection for the lock of its job. */
+/** How many ticks run at the same time. */
 const TICKS_AT_ONCE = 3;
 /** Of how many organizations the sums are updated at the same time, each with a connection. */
 const ANALYTICS_AT_ONCE = 2;
@@ -247,8 +247,8 @@ const EVENTS_CONNECTIONS = 6;
 const ASKING_CONNECTIONS = 6;
 /** Deliveries are read and written by merged statements. */
 const WEBHOOKS_CONNECTIONS = 6;
-/** An advance of a clock and a tick of the schedule hold one connection for their lock while they use another. */
-const CONNECTIONS_OF_LOCKED_JOB = 2;
+/** An advance of a clock and a tick of the schedule renew their lease while they work. */
+const CONNECTIONS_OF_LEASED_JOB = 2;
 
 /** Of a process beside its pools: what is owed is looked for, and the clock compared. */
 const WATCHING_CONNECTIONS = 2;
@@ -262,12 +262,12 @@ const connections: Record<PoolName, (config: Config) => number> = {
   events: () => EVENTS_CONNECTIONS,
   aggregation: (config) => config.CONCURRENCY_AGGREGATION + BESIDE_JOBS,
   billing: (config) => config.CONCURRENCY_BILLING + BESIDE_JOBS,
-  clocks: (config) => CONNECTIONS_OF_LOCKED_JOB * config.CONCURRENCY_CLOCKS + BESIDE_JOBS,
+  clocks: (config) => CONNECTIONS_OF_LEASED_JOB * config.CONCURRENCY_CLOCKS + BESIDE_JOBS,
   webhooks: () => WEBHOOKS_CONNECTIONS,
   documents: (config) => config.CONCURRENCY_DOCUMENTS + BESIDE_JOBS,
   payments: (config) => config.CONCURRENCY_PAYMENTS + BESIDE_JOBS,
   analytics: () => ANALYTICS_AT_ONCE + BESIDE_JOBS,
-  scheduler: () => CONNECTIONS_OF_LOCKED_JOB * TICKS_AT_ONCE + BESIDE_JOBS,
+  scheduler: () => CONNECTIONS_OF_LEASED_JOB * TICKS_AT_ONCE + BESIDE_JOBS,
 };
 
 /**

@@ -1,100 +1,82 @@
 import { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../platform/clock/real-clock.ts';
-import type { Sql } from '../../platform/db/connect.ts';
-import { json } from '../../platform/db/values.ts';
-import type { CustomerId } from '../../platform/ids.ts';
-import type { DueItem, PeriodicJob, SweepDeps } from '../../platform/periodic-job.ts';
+import { LEASE_TIMES, type Lease, LeaseLost, takeLease } from '../../platform/leases/lease.ts';
+import type { PeriodicJob, SweepDeps, SweepJob } from '../../platform/periodic-job.ts';
 import type { JobInfo } from '../../platform/queue/worker.ts';
-import { inParts } from '../../platform/turns/turns.ts';
 import type { JobPayload } from '../../queues.ts';
-import { finishTick } from '../periodic-jobs/queries.ts';
+import { finishTick, finishWork, isTickFinished, SKIPPED, workedTick } from '../periodic-jobs/queries.ts';
+import { fanOut } from './fan-out.ts';
 import type { Registry } from './periodic-registry.ts';
-
-/** Length of the first page of a selection; while a page comes back full the next one is four times as long. */
-const FIRST_PAGE = 1000;
-/** How many items one run may have, which are held in memory; the rest is left to the next tick. */
-const LARGEST_PAGE = 256_000;
-/** First key of the advisory locks of periodic jobs; the second one is the hash of the job's name. */
-const LOCK_SPACE = 7_236_105;
 
 /**
  * Runs one tick: a sweep does its work here, a job of clock B selects what is due and fans out one `periodic.work` per
- * item. It holds the lock of its job, and a tick is skipped while the former run still works (periodic-jobs.md
- * "single").
+ * item. It holds the lease of its job, and a tick is skipped while the former run still works.
+ *
+ * @returns false when the queue that it fills is full: it is to be run again soon, and holds no lease meanwhile; a newer
+ *   tick then goes on in its place, at its own instant
+ *
+ * Rules: periodic-jobs.md "single", periodic-jobs.md#leases, periodic-jobs.md#back-pressure.
  */
 export async function runTick(
   deps: SweepDeps,
   registry: Registry,
   payload: JobPayload<'periodic.tick'>,
   info: Pick<JobInfo, 'lastAttempt'>,
-): Promise<void> {
-  const at = Temporal.Instant.from(payload.at);
-  const periodic = registry.periodicJobs.find((job) => job.name === payload.job);
-  const sweep = registry.sweepJobs.find((job) => job.name === payload.job);
-  if (!periodic && !sweep) {
-    deps.log.warn({ job: payload.job }, 'tick of a job that is not in the table');
-    return;
+  times = LEASE_TIMES,
+): Promise<boolean> {
+  const { sql, log } = deps;
+  const { job: name } = payload;
+  const tickAt = Temporal.Instant.from(payload.at);
+  const job =
+    registry.periodicJobs.find((each) => each.name === name) ?? registry.sweepJobs.find((each) => each.name === name);
+  if (!job) {
+    log.warn({ job: name }, 'tick of a job that is not in the table');
+    return true;
   }
-  const end = (error: string | null) =>
-    finishTick(deps.sql, payload.job, { tickAt: at, end: { realNow: realNow(), error } });
-  const connection = await deps.sql.reserve();
+  if (await isTickFinished(sql, name, tickAt)) return true;
+  const lease = await takeLease(sql, name, { tickAt, times });
+  if (!lease) {
+    await skip(deps, name, tickAt);
+    return true;
+  }
+  const at = lease.tickAt!;
+  const finish = (error: string | null) =>
+    finishWork(sql, name, { holder: lease.holder, tickAt: at, end: { realNow: realNow(), error } });
   try {
-    const [lock] = await connection<{ held: boolean }[]>`
-      select pg_try_advisory_lock(${LOCK_SPACE}::int, hashtext(${payload.job})) as held`;
-    if (!lock?.held) {
-      await end('skipped: the former run still works');
-      return;
+    const isOver = await work(deps, job, { at, lease });
+    if (isOver) await finish(null);
+    else await lease.release();
+    return isOver;
+  } catch (error) {
+    if (error instanceof LeaseLost) {
+      log.warn({ job: name, at: at.toString() }, 'the lease was lost: the tick stops here, another process goes on');
+      return true;
     }
-    try {
-      if (periodic) await fanOut(deps, periodic, at);
-      else await sweep?.sweep(deps, at);
-      await end(null);
-    } catch (error) {
-      if (info.lastAttempt) await end(error instanceof Error ? error.message : String(error));
-      throw error;
-    } finally {
-      await connection`select pg_advisory_unlock(${LOCK_SPACE}::int, hashtext(${payload.job}))`;
-    }
+    if (info.lastAttempt) await finish(error instanceof Error ? error.message : String(error));
+    else await lease.release();
+    throw error;
   } finally {
-    connection.release();
+    lease.stop();
   }
 }
 
-async function fanOut(deps: SweepDeps, job: PeriodicJob, at: Temporal.Instant): Promise<void> {
-  const seen = new Set<string>();
-  for (let limit = FIRST_PAGE; limit <= LARGEST_PAGE; limit *= 4) {
-    const page = await job.select(deps.sql, at, 'real-time', limit);
-    const fresh = page.filter((due) => !seen.has(idOf(job, due)));
-    for (const due of fresh) seen.add(idOf(job, due));
-    for (const items of inParts(fresh, FIRST_PAGE)) {
-      const customers = await customersOf(deps.sql, items);
-      await deps.producer.addMany(
-        'periodic.work',
-        items.map((due, place) => ({
-          payload: {
-            job: job.name,
-            organization_id: due.organization_id,
-            ...(customers[place] ? { customer_key: customers[place] } : {}),
-            at: at.toString(),
-            item: due.item,
-          },
-          options: { id: idOf(job, due), forgetFailed: true, inBackground: true },
-        })),
-      );
-    }
-    if (page.length < limit) break;
-  }
-  if (seen.size > 0) deps.log.info({ job: job.name, at: at.toString(), items: seen.size }, 'periodic work fanned out');
+/**
+ * A tick that finds its own work in other hands ends without a trace: whoever works is alive, or its lease runs out and
+ * the schedulers find the tick.
+ */
+async function skip({ sql }: SweepDeps, job: string, tickAt: Temporal.Instant): Promise<void> {
+  const worked = await workedTick(sql, job);
+  if (worked !== null && Temporal.Instant.compare(worked, tickAt) >= 0) return;
+  await finishTick(sql, job, { tickAt, end: { realNow: realNow(), error: SKIPPED } });
 }
 
-/** The customer of each item, by the record that it names; null, when it is of the organization. */
-async function customersOf(sql: Sql, items: readonly DueItem[]): Promise<(string | null)[]> {
-  const named = items.map(({ organization_id, item }) => ({ organization_id, item }));
-  const rows = await sql<{ customer_id: CustomerId | null }[]>`
-    select customer_of_work((due ->> 'organization_id')::uuid, due -> 'item') as customer_id
-    from jsonb_array_elements(${json(named)}::jsonb) with ordinality as items (due, place)
-    order by place`;
-  return rows.map(({ customer_id }) => customer_id);
+/** @returns whether the tick is over; else its queue is full, and it goes on later */
+async function work(
+  deps: SweepDeps,
+  job: PeriodicJob | SweepJob,
+  { at, lease }: { at: Temporal.Instant; lease: Lease },
+): Promise<boolean> {
+  if ('select' in job) return fanOut(deps, job, at, lease);
+  await job.sweep(deps, at, () => lease.hold());
+  return true;
 }
-
-const idOf = (job: PeriodicJob, due: DueItem): string => `${job.name}-${due.organization_id}-${due.key}`;

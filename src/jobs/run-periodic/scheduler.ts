@@ -6,14 +6,18 @@ import type { SystemDeps } from '../../platform/records/system-transaction.ts';
 import type { ScheduleRow } from '../../schedule.ts';
 import { claimTick } from '../periodic-jobs/queries.ts';
 import { tickJobId } from '../periodic-jobs/tick-job.ts';
+import { nudgeAbandonedTicks } from '../sweep-rows/lost-ticks.ts';
 
 /** Interval of looking for unclaimed ticks, also done at the start. */
 const MISSED_EVERY = { everySeconds: 60 };
+/** Interval of looking for ticks whose lease has run out: with the life of a lease, within a minute in all. */
+const ABANDONED_EVERY = { everySeconds: 5 };
 
 /**
  * The clock of the schedule: each row is a cron task in UTC whose ticks are claimed in Postgres, so any number of
  * schedulers may run. A missed tick (no scheduler ran, or the database was away) is caught up by the row's rule: with
- * `latest` the last one is claimed late, and its selection finds everything that fell due meanwhile.
+ * `latest` the last one is claimed late, and its selection finds everything that fell due meanwhile. A tick whose
+ * process was killed or is frozen is nudged again once its lease has run out.
  */
 export function startScheduler(
   deps: Pick<SystemDeps, 'sql' | 'producer' | 'log'>,
@@ -40,8 +44,16 @@ export function startScheduler(
     );
   };
 
+  const nudgeAbandoned = async (): Promise<void> => {
+    try {
+      await nudgeAbandonedTicks(deps);
+    } catch (error) {
+      deps.log.warn({ err: error }, 'abandoned ticks not looked for, tried again in seconds');
+    }
+  };
+
   const tasks = rows.map((row) => onEveryTick(row.tick, (tickAt) => claim(row, tickAt)));
-  tasks.push(onEveryTick(MISSED_EVERY, claimMissed));
+  tasks.push(onEveryTick(MISSED_EVERY, claimMissed), onEveryTick(ABANDONED_EVERY, nudgeAbandoned));
   void claimMissed();
   return {
     async close() {

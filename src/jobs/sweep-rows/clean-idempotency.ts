@@ -8,8 +8,9 @@ const BATCH = 5000;
  */
 export const cleanIdempotency: SweepJob = {
   name: 'clean-idempotency',
-  async sweep({ sql }) {
+  async sweep({ sql }, _at, hold) {
     for (;;) {
+      await hold?.();
       const { count } = await sql`
         delete from idempotency_keys where ctid = any (array(
           select ctid from idempotency_keys where expires_at <= ${realNow()} limit ${BATCH}))`;

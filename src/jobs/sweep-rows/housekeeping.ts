@@ -3,7 +3,7 @@ import { keepLogPartitions } from '../../areas/tenancy/retain-rows/log-partition
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import { firstIdAt } from '../../platform/ids.ts';
-import type { SweepJob } from '../../platform/periodic-job.ts';
+import type { Hold, SweepJob } from '../../platform/periodic-job.ts';
 
 const TICKS_KEPT_DAYS = 7;
 /** Life of a timeline after its clock was deleted (test-clocks.md#timeline). */
@@ -23,23 +23,27 @@ const BATCH = 5000;
  */
 export const housekeeping: SweepJob = {
   name: 'housekeeping',
-  async sweep(deps) {
+  async sweep(deps, _at, hold) {
     const now = realNow();
     await keepLogPartitions(deps, now);
     const ticksFrom = now.subtract({ hours: 24 * TICKS_KEPT_DAYS });
-    await deleteInBatches((limit) => deleteTicks(deps.sql, ticksFrom, limit));
+    await deleteInBatches(hold, (limit) => deleteTicks(deps.sql, ticksFrom, limit));
     const timelinesFrom = now.subtract({ hours: 24 * TIMELINES_KEPT_DAYS });
-    await deleteInBatches((limit) => deleteTimelines(deps.sql, timelinesFrom, limit));
+    await deleteInBatches(hold, (limit) => deleteTimelines(deps.sql, timelinesFrom, limit));
     const auditsFrom = now.subtract({ hours: 24 * AUDITS_KEPT_DAYS });
-    await deleteInBatches((limit) => deleteAudits(deps.sql, auditsFrom, limit));
+    await deleteInBatches(hold, (limit) => deleteAudits(deps.sql, auditsFrom, limit));
     const callsFrom = now.subtract({ hours: 24 * CALLS_KEPT_DAYS });
-    await deleteInBatches((limit) => deleteCalls(deps.sql, callsFrom, limit));
+    await deleteInBatches(hold, (limit) => deleteCalls(deps.sql, callsFrom, limit));
     const estimatesFrom = now.subtract({ hours: 24 * ESTIMATES_KEPT_DAYS });
-    await deleteInBatches((limit) => deleteEstimates(deps.sql, estimatesFrom, limit));
+    await deleteInBatches(hold, (limit) => deleteEstimates(deps.sql, estimatesFrom, limit));
   },
 };
 
-async function deleteInBatches(remove: (limit: number) => Promise<{ count: number }>): Promise<void> {
+async function deleteInBatches(
+  hold: Hold | undefined,
+  remove: (limit: number) => Promise<{ count: number }>,
+): Promise<void> {
+  do await hold?.();
   while ((await remove(BATCH)).count === BATCH);
 }
 

@@ -1,5 +1,6 @@
 import { type Config, ConfigError } from '../config.ts';
 import type { Sql } from '../db/connect.ts';
+import { takeLease } from '../leases/lease.ts';
 import type { Runtime } from '../process/runtime.ts';
 import { countByKey, FORMER_FORM, NOT_SEALED, openSample, sealAgain } from './sealed-columns.ts';
 import {
@@ -10,8 +11,8 @@ import {
   UnknownSecretsKey,
 } from './secrets.ts';
 
-// Any number: one process at a time seals again.
-const SEAL_AGAIN_LOCK = 7_236_104_412;
+/** Key of the lease: one process at a time seals again. */
+const SEALING = 'seal-former-secrets';
 
 /** Without a key in the settings a dump of the database opens every secret in it, so production refuses to start. */
 export function demandSecretsKey(config: Config, environment = process.env.NODE_ENV): void {
@@ -86,17 +87,12 @@ export async function startWithSecrets({ sql, config, log, close }: Runtime): Pr
 export async function sealFormerSecrets(sql: Sql, config: Config): Promise<{ sealed: number; closed: number }> {
   const nothing = { sealed: 0, closed: 0 };
   if (configuredKeys(config).length === 0) return nothing;
-  const connection = await sql.reserve();
+  const lease = await takeLease(sql, SEALING);
+  if (!lease) return nothing;
   try {
-    const [lock] = await connection<{ taken: boolean }[]>`select pg_try_advisory_lock(${SEAL_AGAIN_LOCK}) as taken`;
-    if (!lock!.taken) return nothing;
-    try {
-      const { sealed, closed } = await sealAgain(connection as unknown as Sql, config, 'former');
-      return { sealed, closed: closed.length };
-    } finally {
-      await connection`select pg_advisory_unlock(${SEAL_AGAIN_LOCK})`;
-    }
+    const { sealed, closed } = await sealAgain(sql, config, 'former', () => lease.hold());
+    return { sealed, closed: closed.length };
   } finally {
-    connection.release();
+    await lease.release();
   }
 }

@@ -153,6 +153,7 @@ async function* pagesOf(db: Db, column: SealedColumn): AsyncGenerator<StoredText
  * is skipped; another run, also after an interruption, does the rest.
  *
  * which `former`: texts never sealed, sealed by the deployment's own key or in the first form; `all`: everything
+ * hold  called before each page: proves that nobody else seals
  *
  * @returns the number of texts sealed again, and those that no key opens
  */
@@ -160,6 +161,7 @@ export async function sealAgain(
   sql: Db,
   config: SecretSettings,
   which: 'former' | 'all',
+  hold: () => Promise<void> = async () => {},
 ): Promise<{ sealed: number; closed: Closed[] }> {
   const first = configuredKeys(config)[0]?.id;
   const closed: Closed[] = [];
@@ -171,6 +173,7 @@ export async function sealAgain(
   };
   for (const each of SEALED_COLUMNS) {
     for await (const rows of pagesOf(sql, each)) {
+      await hold();
       const left = rows.filter(({ text }) => isLeft(text));
       const changed: (StoredText & { resealed: string })[] = [];
       for (const row of left) {

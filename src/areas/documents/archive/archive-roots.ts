@@ -12,10 +12,11 @@ const DAYS_AT_ONCE = 200;
  */
 export const archiveRoots: SweepJob = {
   name: 'archive-roots',
-  async sweep({ sql, log }, at) {
+  async sweep({ sql, log }, at, hold) {
     const today = at.toZonedDateTimeISO('UTC').toPlainDate();
     let days = 0;
     for (;;) {
+      await hold?.();
       const added = await addOpenDays(sql, today, DAYS_AT_ONCE);
       if (added === 0) break;
       days += added;

@@ -7,7 +7,8 @@ const BATCH = 2000;
 /** Adds what was posted to the sums that balances are read from. Rule: ledger.md#storage. */
 export const ledgerDaily: SweepJob = {
   name: 'ledger-daily',
-  async sweep({ sql }) {
+  async sweep({ sql }, _at, hold) {
+    do await hold?.();
     while ((await rollUpTail(sql, BATCH)) === BATCH);
   },
 };

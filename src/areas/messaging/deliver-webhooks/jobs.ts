@@ -36,16 +36,15 @@ export const endpointHealth: SweepJob = {
  */
 export const cleanWebhooks: SweepJob = {
   name: 'clean-webhooks',
-  async sweep({ sql, config }, at) {
+  async sweep({ sql, config }, at, hold) {
     const cutoff = at.subtract({ hours: KEEP_DAYS * 24 });
     for (const { id, organization_id } of await listEndpointsWithOldDeliveries(sql, cutoff)) {
       let deleted: number;
-      do
-        deleted = await deleteOldDeliveries({ db: sql, organizationId: organization_id }, id, {
-          cutoff,
-          limit: DELETE_BATCH,
-        });
-      while (deleted === DELETE_BATCH);
+      do {
+        await hold?.();
+        const page = { cutoff, limit: DELETE_BATCH };
+        deleted = await deleteOldDeliveries({ db: sql, organizationId: organization_id }, id, page);
+      } while (deleted === DELETE_BATCH);
     }
     await shortenFeeds(sql, at.subtract({ hours: 24 * config.FEED_RETENTION_DAYS }));
   },

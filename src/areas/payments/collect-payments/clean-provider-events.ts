@@ -15,9 +15,10 @@ const MOST_PAGES = 100;
  */
 export const cleanProviderEvents: SweepJob = {
   name: 'clean-provider-events',
-  async sweep({ sql }, at) {
+  async sweep({ sql }, at, hold) {
     const before = at.subtract({ hours: KEPT_DAYS * HOURS_OF_A_DAY });
     for (let page = 0; page < MOST_PAGES; page += 1) {
+      await hold?.();
       const deleted = await sql`
         delete from inbound_events where id in (
           select id from inbound_events event

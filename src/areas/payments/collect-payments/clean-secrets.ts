@@ -18,10 +18,11 @@ const AT_ONCE = 1000;
  */
 export const cleanSecrets: SweepJob = {
   name: 'clean-secrets',
-  async sweep(deps, at) {
+  async sweep(deps, at, hold) {
     for (const { organization_id, id } of await emptyRetiredSecrets(deps.sql, at, AT_ONCE))
       deps.log.info({ organization_id, integration_id: id }, 'the secrets of a deleted connection are gone');
     for (const { organization_id: organizationId, id } of await takeRetiredProviders(deps.sql, at)) {
+      await hold?.();
       try {
         await endEndpoint(deps, organizationId, id);
         await emptySecrets(deps, organizationId, { id, at });

@@ -4,7 +4,7 @@ import { json } from '../../../platform/db/values.ts';
 import type { OrganizationId, ReconciliationId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
-import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
+import type { Hold, SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 import { RECONCILE_JOB } from '../provider-reconciliations/commands.ts';
 import { NOTHING_COUNTED } from '../provider-reconciliations/queries.ts';
 
@@ -26,7 +26,7 @@ const DELETED_AT_ONCE = 5000;
  */
 export const reconcileProviders: SweepJob = {
   name: 'reconcile-providers',
-  async sweep(deps, at) {
+  async sweep(deps, at, hold) {
     const { sql, config } = deps;
     const due = await sql<{ organization_id: OrganizationId; id: string }[]>`
       select organization_id, id from (
@@ -48,7 +48,7 @@ export const reconcileProviders: SweepJob = {
         ${at}
       from jsonb_to_recordset(${json(runs)}::jsonb) as run (id uuid, organization_id uuid, payment_provider_id uuid)`;
     await nudgeRuns(deps, runs);
-    await deleteOld(deps, at);
+    await deleteOld(deps, at, hold);
   },
 };
 
@@ -80,7 +80,7 @@ const nudgeRuns = (
     })),
   );
 
-async function deleteOld({ sql }: Pick<SweepDeps, 'sql'>, at: Temporal.Instant): Promise<void> {
+async function deleteOld({ sql }: Pick<SweepDeps, 'sql'>, at: Temporal.Instant, hold: Hold | undefined): Promise<void> {
   const before = at.subtract({ hours: KEPT_DAYS * HOURS_OF_A_DAY });
   for (const [table, ended] of [
     ['provider_drifts', 'closed_at'],
@@ -88,6 +88,7 @@ async function deleteOld({ sql }: Pick<SweepDeps, 'sql'>, at: Temporal.Instant):
   ] as const) {
     let deleted = DELETED_AT_ONCE;
     while (deleted === DELETED_AT_ONCE) {
+      await hold?.();
       const removed = await sql`
         delete from ${sql(table)} where id in (
           select id from ${sql(table)} where ${sql(ended)} < ${before} limit ${DELETED_AT_ONCE})`;

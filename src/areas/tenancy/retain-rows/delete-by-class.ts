@@ -31,11 +31,12 @@ const CLASSES: readonly { name: Selection['name']; usual: number | null; remove:
 /** Deletes rows that are older than their organization keeps them, in real time. Rule: retention.md. */
 export const retention: SweepJob = {
   name: 'retention',
-  async sweep({ sql }) {
+  async sweep({ sql }, _at, hold) {
     const now = realNow();
     for (const { name, usual, remove } of CLASSES) {
       for (const days of await listDays(sql, name, usual)) {
         const selection = { name, usual, days, before: daysBefore(now, days) };
+        do await hold?.();
         while ((await remove(sql, selection, BATCH)).count === BATCH);
       }
     }

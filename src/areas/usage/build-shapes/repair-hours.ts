@@ -3,7 +3,7 @@ import type { Sql, Tx } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ExternalSubscriptionId, OrganizationId, UsageShapeId } from '../../../platform/ids.ts';
 import type { Log } from '../../../platform/log/log.ts';
-import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
+import type { Hold, SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 import { raiseShapesVersion, rebuildShape } from '../../catalog/usage-shapes/commands.ts';
 import { lockOrganizationEvents } from '../../catalog/usage-shapes/shape-locks.ts';
 import { MOST_GROUPS_BY_HOURS, type Shape, sumsUpToDays } from '../../catalog/usage-shapes/usage-shape.ts';
@@ -42,20 +42,25 @@ export async function repairHours(tx: Tx, shape: Shape, keys: readonly HourKey[]
  */
 export const rollupAudit: SweepJob = {
   name: 'rollup-audit',
-  async sweep({ sql, log }: SweepDeps) {
-    const audited = await auditHours(sql, log, SAMPLE_PERCENT);
+  async sweep({ sql, log }: SweepDeps, _at, hold) {
+    const audited = await auditHours(sql, log, SAMPLE_PERCENT, hold);
     log.info(audited, 'rollups audited');
-    while (!(await sql.begin((tx) => deleteRetired(tx, BUCKETS_A_PAGE)))) {
-      // bounds the next page
-    }
+    do await hold?.();
+    while (!(await sql.begin((tx) => deleteRetired(tx, BUCKETS_A_PAGE))));
   },
 };
 
 /** Audits a sample of hours and repairs them; `percent` 100 examines all. */
-export async function auditHours(sql: Sql, log: Log, percent: number): Promise<{ examined: number; repaired: number }> {
+export async function auditHours(
+  sql: Sql,
+  log: Log,
+  percent: number,
+  hold?: Hold,
+): Promise<{ examined: number; repaired: number }> {
   const sample = await sampleHours(sql, percent, MOST_HOURS);
   let repaired = 0;
   for (const keys of pagesByShape(sample)) {
+    await hold?.();
     const { organization_id: organizationId, shape_id: shapeId } = keys[0]!;
     const shape = await findLiveShape({ db: sql, organizationId }, shapeId);
     if (!shape) continue;
