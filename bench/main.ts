@@ -22,6 +22,7 @@ import { measureIngest } from './sections/ingest.ts';
 import { measureNeighbours } from './sections/neighbours.ts';
 import { measureQueue } from './sections/queue.ts';
 import { measureReconcile } from './sections/reconcile.ts';
+import { measureTicks } from './sections/ticks.ts';
 import { measureUsage } from './sections/usage.ts';
 import { measureWebhooks } from './sections/webhooks.ts';
 import { measureWindow } from './sections/window.ts';
@@ -46,6 +47,7 @@ const sections: Record<SectionName, Section> = {
   'dead-endpoint': { ids: ['G24'], measure: measureDeadEndpoint },
   reconcile: { ids: ['G25'], measure: measureReconcile },
   cluster: { ids: ['S5'], measure: measureCluster },
+  ticks: { ids: ['S7'], measure: measureTicks },
 };
 
 async function run(): Promise<number> {

@@ -13,7 +13,7 @@ const USUAL = [
   'heavy-usage',
 ] as const;
 /** Sections that take a minute and more; they run only when they are requested by name. */
-export const SECTIONS = [...USUAL, 'neighbours', 'dead-endpoint', 'reconcile', 'cluster'] as const;
+export const SECTIONS = [...USUAL, 'neighbours', 'dead-endpoint', 'reconcile', 'cluster', 'ticks'] as const;
 /** What neighbours notice (attacks A1 to A8, E2), and the most expensive requests that the door accepts. */
 export const ATTACK_NAMES = [
   ...(['A1', 'A2', 'A3', 'A4', 'A5', 'A6', 'A7', 'A8'] as const),
@@ -43,6 +43,9 @@ export interface Effort {
   bursts: number;
   /** Payments that are compared with those of a provider. */
   payments: number;
+  /** Customers that are due in one tick, and how often such a tick is measured. */
+  due: number;
+  dueRounds: number;
   /** A neighbour is measured so long in quiet, and so long under each attack. */
   neighbourSeconds: number;
   /** So many times, each in quiet and then under attack. */
@@ -74,6 +77,8 @@ const FULL: Effort = {
   burst: 10_000,
   bursts: 1,
   payments: 100_000,
+  due: 1_000_000,
+  dueRounds: 2,
   neighbourSeconds: 10,
   neighbourRounds: 1,
 };
@@ -90,6 +95,8 @@ const QUICK: Effort = {
   burst: 300,
   bursts: 3,
   payments: 10_000,
+  due: 100_000,
+  dueRounds: 3,
   neighbourSeconds: 4,
   neighbourRounds: 1,
 };
