@@ -2478,7 +2478,9 @@ CREATE INDEX invoices_awaiting_taxes ON public.invoices USING btree (organizatio
 CREATE INDEX invoices_customer ON public.invoices USING btree (organization_id, customer_id, issuing_date DESC);
 CREATE UNIQUE INDEX invoices_customer_sequence_key ON public.invoices USING btree (organization_id, customer_id, billing_entity_id, sequential_id) WHERE (sequential_id IS NOT NULL);
 CREATE INDEX invoices_drafts ON public.invoices USING btree (expected_finalization_date) WHERE (status = 'draft'::text);
+CREATE INDEX invoices_drafts_in_turn ON public.invoices USING btree (organization_id, expected_finalization_date, created_at, id) WHERE (status = 'draft'::text);
 CREATE INDEX invoices_due ON public.invoices USING btree (payment_due_date) WHERE ((status = 'finalized'::text) AND (payment_status <> 'succeeded'::text) AND (payment_dispute_lost_at IS NULL) AND (NOT payment_overdue));
+CREATE INDEX invoices_due_in_turn ON public.invoices USING btree (organization_id, payment_due_date, id) WHERE ((status = 'finalized'::text) AND (payment_status <> 'succeeded'::text) AND (payment_dispute_lost_at IS NULL) AND (NOT payment_overdue));
 CREATE UNIQUE INDEX invoices_entity_sequence_key ON public.invoices USING btree (organization_id, billing_entity_id, billing_entity_sequential_id) WHERE (billing_entity_sequential_id IS NOT NULL);
 CREATE INDEX invoices_failed ON public.invoices USING btree (organization_id, id) WHERE (status = 'failed'::text);
 CREATE INDEX invoices_flagged ON public.invoices USING btree (organization_id, id) WHERE ((status = 'draft'::text) AND ready_to_be_refreshed);
@@ -3010,6 +3012,20 @@ CREATE UNIQUE INDEX payments_provider_payment_key ON public.payments USING btree
 CREATE INDEX payments_to_look_at ON public.payments USING btree (organization_id, looked_at NULLS FIRST) WHERE ((payment_type = 'provider'::text) AND (payment_status = ANY (ARRAY['pending'::text, 'processing'::text])));
 CREATE UNIQUE INDEX payments_under_way_key ON public.payments USING btree (organization_id, payable_type, payable_id) WHERE ((payment_type = 'provider'::text) AND (payment_status = ANY (ARRAY['pending'::text, 'processing'::text])));
 
+create table periodic_leases (
+  schema_key text not null,
+  job text not null,
+  holder uuid,
+  until timestamp with time zone not null,
+  tick_at timestamp with time zone,
+  place jsonb,
+  constraint periodic_leases_pkey PRIMARY KEY (schema_key, job)
+);
+comment on table periodic_leases is 'Who works on a periodic job, one row a job and schema. By the clock of Postgres; a lease past its end may be taken.';
+comment on column periodic_leases.holder is 'Null: nobody works at this moment.';
+comment on column periodic_leases.tick_at is 'The tick that has begun and not ended: past `until` its holder is dead, and another process goes on.';
+comment on column periodic_leases.place is 'How far the tick has handed out what is due; the next holder goes on from there. Null: it begins.';
+
 create table plan_cascades (
   "position" bigint not null generated always as identity,
   organization_id uuid not null,
@@ -3469,6 +3485,7 @@ comment on table subscriptions is 'A plan used by a customer. Records with the s
 CREATE UNIQUE INDEX subscriptions_active_key ON public.subscriptions USING btree (organization_id, external_id) WHERE (status = 'active'::text);
 CREATE INDEX subscriptions_customer ON public.subscriptions USING btree (organization_id, customer_id);
 CREATE INDEX subscriptions_due ON public.subscriptions USING btree (next_billing_at) WHERE (status = 'active'::text);
+CREATE INDEX subscriptions_due_in_turn ON public.subscriptions USING btree (organization_id, next_billing_at, customer_id, id) WHERE (status = 'active'::text);
 CREATE INDEX subscriptions_due_of_organization ON public.subscriptions USING btree (organization_id, next_billing_at) WHERE (status = 'active'::text);
 CREATE INDEX subscriptions_ending ON public.subscriptions USING btree (ending_at) WHERE ((status = 'active'::text) AND (ending_at IS NOT NULL));
 CREATE INDEX subscriptions_external_id ON public.subscriptions USING btree (organization_id, external_id);

@@ -18,6 +18,25 @@ export interface DueItem<Item = unknown> {
   resource?: { type: string; id: string };
 }
 
+/**
+ * A place in the order of a selection: the organization, then the values that order its rows. The organization alone is
+ * the place behind all of its rows.
+ */
+export type Place = readonly [organizationId: string, ...values: string[]];
+
+/** A part of a selection: at most `limit` rows behind a place, or from the beginning. */
+export interface Page {
+  limit: number;
+  after?: Place | undefined;
+}
+
+/** A page of due items; it may have fewer items than rows. */
+export interface Selected<Item = unknown> {
+  items: DueItem<Item>[];
+  /** Where the next page begins; null: nothing is left. */
+  next: Place | null;
+}
+
 /** The scope of a selection: all organizations in real time (without those with a test clock), or one organization. */
 export type Reach = { organizationId: OrganizationId } | 'real-time';
 
@@ -31,10 +50,10 @@ export interface PeriodicJob<Item = unknown> {
   /** Schema of the items passed from `select` to `work` through the queue. */
   item: z.ZodType<Item>;
   /**
-   * Rows due at or before `at` ("never due exactly now"), in a stable order, at most `limit`. A tick selects again with
-   * a greater limit while pages are full; a test clock selects again after working a page, until nothing new is found.
+   * A page of the rows due at or before `at` ("never due exactly now"), in the order of organizations and of the job's
+   * own keys (`db/keyset.ts`). Rows that are due with the same keys all the time stand in exactly one page.
    */
-  select(sql: Sql, at: Temporal.Instant, reach: Reach, limit: number): Promise<DueItem<Item>[]>;
+  select(sql: Sql, at: Temporal.Instant, reach: Reach, page: Page): Promise<Selected<Item>>;
   /** Does one item. `at` is the tick; `ctx.now()` is real time, or the same instant under a test clock. */
   work(ctx: Context, item: Item, at: Temporal.Instant): Promise<void>;
   /**
@@ -50,8 +69,14 @@ export const periodicJob = <Item>(job: PeriodicJob<Item>): PeriodicJob<Item> => 
 
 export type SweepDeps = Pick<Runtime, 'sql' | 'redis' | 'producer' | 'config' | 'log' | 'reactions'>;
 
+/** Whoever sweeps without a lease, as tests do, gives none. */
+export type Hold = () => Promise<void>;
+
 /** A job of clock R that treats all organizations together in place: cleaning, nudging, partitions. */
 export interface SweepJob {
   name: string;
-  sweep(deps: SweepDeps, at: Temporal.Instant): Promise<void>;
+  /**
+   * hold  proves that the tick still holds the lease of the job, before each page; throws LeaseLost
+   */
+  sweep(deps: SweepDeps, at: Temporal.Instant, hold?: Hold): Promise<void>;
 }

@@ -74,7 +74,7 @@ const sweepJob = (name: string, sweep: SweepJob['sweep'] = async () => {}): Swee
 const periodicJob = (name: string, parts: Partial<PeriodicJob> = {}): PeriodicJob => ({
   name,
   item: z.unknown(),
-  select: async () => [],
+  select: async () => ({ items: [], next: null }),
   work: async () => {},
   nextDueAt: async () => null,
   ...parts,
@@ -198,7 +198,7 @@ describe('ticks of periodic jobs', () => {
     sql = database.sql;
   });
   afterAll(() => database.drop());
-  beforeEach(() => sql`truncate schedule_ticks`);
+  beforeEach(() => sql`truncate schedule_ticks, periodic_leases`);
 
   test.each(sweepJobs.map((job) => [job.name, job] as const))(
     'a tick of %s finds nothing in an empty database',
@@ -213,8 +213,11 @@ describe('ticks of periodic jobs', () => {
     'a tick of %s selects nothing in an empty database',
     async (_name, job) => {
       const { organization_id: organizationId } = await createOrganization(sql, { name: 'Empty', sandbox: true });
-      expect(await job.select(sql, realNow(), 'real-time', 10)).toEqual([]);
-      expect(await job.select(sql, realNow(), { organizationId }, 10)).toEqual([]);
+      const nothing = { items: [], next: null };
+      const after = [organizationId] as const;
+      expect(await job.select(sql, realNow(), 'real-time', { limit: 10 })).toEqual(nothing);
+      expect(await job.select(sql, realNow(), 'real-time', { limit: 10, after })).toEqual(nothing);
+      expect(await job.select(sql, realNow(), { organizationId }, { limit: 10 })).toEqual(nothing);
       expect(await job.nextDueAt({ db: sql, organizationId }, realNow())).toBeNull();
     },
   );
@@ -260,7 +263,17 @@ describe('ticks of periodic jobs', () => {
       item: { index },
       key: `k${index}-2024-04-01`,
     }));
-    const bill = periodicJob('bill', { select: async (_sql, _at, _scope, limit) => items.slice(0, limit) });
+    const bill = periodicJob('bill', {
+      async select(_sql, _at, _reach, { after }) {
+        if (after?.length === 1) return { items: [], next: null }; // behind all of the only organization
+        const from = Number(after?.[1] ?? 0);
+        const next = from + 1000;
+        return {
+          items: items.slice(from, next),
+          next: next < items.length ? [organizationId, String(next)] : null,
+        };
+      },
+    });
     const run = deps();
     await runTick(run, registry({ periodicJobs: [bill] }), { job: 'bill', at: TICK }, first);
     expect(run.producer.added).toHaveLength(2500);

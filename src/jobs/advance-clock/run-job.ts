@@ -1,13 +1,13 @@
 import { realNow } from '../../platform/clock/real-clock.ts';
-import type { DueItem, PeriodicJob } from '../../platform/periodic-job.ts';
+import type { DueItem, PeriodicJob, Place } from '../../platform/periodic-job.ts';
 import { attempt } from './attempts.ts';
 import { storeJobStart } from './clock-lease.ts';
 import { settle } from './settle-steps.ts';
 import { moveTo, type Walker, workAtInstant } from './walker.ts';
 
-const FIRST_PAGE = 1000;
+const PAGE = 1000;
 /** How many items one job may have at one instant; a sandbox has fewer. */
-const LARGEST_PAGE = 256_000;
+const MOST_ITEMS = 256_000;
 
 /**
  * Runs a job once at the clock's instant: its items, then their consequences. A job without items leaves no trace.
@@ -39,10 +39,14 @@ export async function runJob(walker: Walker, job: PeriodicJob, leaveOut: readonl
 export function selectDue({ deps, lease, clock }: Walker, job: PeriodicJob): Promise<DueItem[]> {
   const reach = { organizationId: lease.organizationId };
   return attempt({ job: job.name }, async () => {
-    for (let limit = FIRST_PAGE; ; limit *= 4) {
-      const page = await job.select(deps.sql, clock.frozen_time, reach, limit);
-      if (page.length < limit || limit >= LARGEST_PAGE) return page;
-    }
+    const due: DueItem[] = [];
+    let after: Place | undefined;
+    do {
+      const page = await job.select(deps.sql, clock.frozen_time, reach, { limit: PAGE, after });
+      due.push(...page.items);
+      after = page.next ?? undefined;
+    } while (after !== undefined && due.length < MOST_ITEMS);
+    return due;
   });
 }
 

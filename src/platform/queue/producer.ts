@@ -52,6 +52,8 @@ export interface Producer {
   queue(name: QueueName): Queue;
   /** Every queue as Redis has it: all parts of all queues. */
   storedQueues(): { of: QueueName; queue: Queue }[];
+  /** How many jobs wait in the queue of a job, also those that wait for their share of the slots or for their time. */
+  waiting(name: JobName): Promise<number>;
   /** Sends what waits to share a job, and ends the queues. */
   close(): Promise<void>;
 }
@@ -124,6 +126,10 @@ export function createProducer(redis: Redis, prefix: string, parts: Parts = {}):
     queue,
     storedQueues: () =>
       (Object.keys(queues) as QueueName[]).flatMap((of) => names[of].map((name) => ({ of, queue: stored(name) }))),
+    async waiting(name) {
+      const counts = await queue(jobs[name].queue).getJobCounts('waiting', 'prioritized', 'delayed');
+      return Object.values(counts).reduce((sum, count) => sum + count, 0);
+    },
     async close() {
       await deliveries.flush();
       await Promise.all([...open.values()].map((each) => each.close()));

@@ -2,11 +2,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { expireHolds } from '../../../src/areas/credits/wallet-holds/expire-holds.ts';
 import { registryOf } from '../../../src/jobs/run-periodic/periodic-registry.ts';
 import { runWork } from '../../../src/jobs/run-periodic/run-item.ts';
+import { runTick } from '../../../src/jobs/run-periodic/run-tick.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { connectDatabase, type Sql } from '../../../src/platform/db/connect.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import type { DueItem } from '../../../src/platform/periodic-job.ts';
 import { reactions } from '../../../src/reactions.ts';
+import { recordingProducer, scratchDeps } from '../../jobs/advance-clock/scratch.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -58,7 +60,8 @@ async function expiredHolds(org: Org, count: number, seconds: number): Promise<v
     from generate_series(0, ${count - 1}::int) number`;
 }
 
-const due = (): Promise<DueItem[]> => expireHolds.select(service.sql, realNow(), 'real-time', 1000);
+const due = async (): Promise<DueItem[]> =>
+  (await expireHolds.select(service.sql, realNow(), 'real-time', { limit: 1000 })).items;
 
 async function work(item: DueItem): Promise<void> {
   const payload = {
@@ -106,7 +109,12 @@ test('an organization with many expired holds does not delay any other one', asy
   await expiredHolds(busy, 500, 10_000);
   await expiredHolds(quiet, 3, 100);
   const ids = [busy, quiet].map(({ organization }) => organization.organization_id);
-  expect((await due()).map(({ organization_id }) => organization_id)).toEqual([ids[0], ids[1], ids[0], ids[0]]);
+  const producer = recordingProducer();
+  const deps = { ...scratchDeps(service.sql), redis: service.redis, producer };
+  const at = realNow().toString();
+  await runTick(deps, registryOf(service.config), { job: 'expire-holds', at }, { lastAttempt: true });
+  const owners = producer.added.map(({ payload }) => (payload as { organization_id: string }).organization_id);
+  expect(owners).toEqual([ids[0], ids[1], ids[0], ids[0]]);
 });
 
 test('a hold that a command is changing is left to the next tick, and no set waits for it', async () => {

@@ -59,7 +59,7 @@ const findings = async (purse: Purse) =>
   ).flat();
 
 async function expireAll(purse: Purse): Promise<void> {
-  const sets = await expireHolds.select(service.sql, realNow(), 'real-time', 1000);
+  const { items: sets } = await expireHolds.select(service.sql, realNow(), 'real-time', { limit: 1000 });
   for (const { organization_id, item } of sets) {
     if (organization_id !== purse.organizationId) continue;
     await service.sql.begin((tx) => expireTogether(contextOf(purse, tx as unknown as Sql), item));

@@ -10,6 +10,7 @@ import type { Tick } from '../../../src/platform/clock/ticks.ts';
 import { loadConfig } from '../../../src/platform/config.ts';
 import type { Context } from '../../../src/platform/context.ts';
 import type { Sql } from '../../../src/platform/db/connect.ts';
+import { keyset, type Placed, selected } from '../../../src/platform/db/keyset.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { periodicJob } from '../../../src/platform/periodic-job.ts';
 import type { Producer } from '../../../src/platform/queue/producer.ts';
@@ -51,12 +52,14 @@ const note = (db: Sql, organizationId: string, what: string, at: Temporal.Instan
 export const choresJob = periodicJob({
   name: 'chores',
   item: z.object({ name: z.string() }),
-  async select(sql, at, scope, limit) {
-    const rows = await sql<{ organization_id: string; name: string; due_at: Temporal.Instant }[]>`
-      select organization_id, name, due_at from chores
+  async select(sql, at, scope, page) {
+    const { place, isBehind, order } = keyset(sql, page, sql`organization_id`, sql`due_at, name`);
+    const rows = await sql<({ organization_id: string; name: string; due_at: Temporal.Instant } & Placed)[]>`
+      select organization_id, name, due_at, ${place} from chores
       where due_at <= ${at} ${scope === 'real-time' ? sql`` : sql`and organization_id = ${scope.organizationId}`}
-      order by due_at, name limit ${limit}`;
-    return rows.map((row) => ({
+        and ${isBehind}
+      ${order}`;
+    return selected(rows, page, (row) => ({
       organization_id: row.organization_id,
       sandbox: true,
       item: { name: row.name },
@@ -97,12 +100,13 @@ export const choresJob = periodicJob({
 export const marksJob = periodicJob({
   name: 'marks',
   item: z.object({ name: z.string() }),
-  async select(sql, _at, scope, limit) {
-    const rows = await sql<{ organization_id: string; name: string }[]>`
-      select organization_id, name from chores
-      where marked ${scope === 'real-time' ? sql`` : sql`and organization_id = ${scope.organizationId}`}
-      order by name limit ${limit}`;
-    return rows.map((row) => ({
+  async select(sql, _at, scope, page) {
+    const { place, isBehind, order } = keyset(sql, page, sql`organization_id`, sql`name`);
+    const rows = await sql<({ organization_id: string; name: string } & Placed)[]>`
+      select organization_id, name, ${place} from chores
+      where marked ${scope === 'real-time' ? sql`` : sql`and organization_id = ${scope.organizationId}`} and ${isBehind}
+      ${order}`;
+    return selected(rows, page, (row) => ({
       organization_id: row.organization_id,
       sandbox: true,
       item: { name: row.name },
@@ -177,6 +181,7 @@ export function recordingProducer(): Producer & {
       throw new Error('no queue here');
     },
     storedQueues: () => [],
+    waiting: async () => 0,
     async close() {},
   };
 }

@@ -30,8 +30,10 @@ afterAll(() => service.stop());
 const jobOf = (items: object[], work: PeriodicJob['work'] = async () => {}): PeriodicJob => ({
   name: 'chore',
   item: z.looseObject({}),
-  select: async () =>
-    items.map((item, place) => ({ organization_id: organizationId, sandbox: false, item, key: `${place}` })),
+  select: async () => ({
+    items: items.map((item, place) => ({ organization_id: organizationId, sandbox: false, item, key: `${place}` })),
+    next: null,
+  }),
   work,
   nextDueAt: async () => null,
 });

@@ -3,10 +3,11 @@ import type { InvoiceStatus, PaymentStatus } from '../../../engine/invoices/invo
 import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed } from '../../../platform/db/keyset.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { BillingEntityId, CustomerId, InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
-import type { Reach } from '../../../platform/periodic-job.ts';
+import type { Page, Reach } from '../../../platform/periodic-job.ts';
 import { issuerSnapshot } from '../../customers/billing-entities/issuer-snapshot.ts';
 import type { DueRow } from '../bill-subscriptions/due-subscriptions.ts';
 
@@ -96,14 +97,17 @@ const expiring = (db: Db) => db`
     and s.status = 'incomplete'`;
 
 /** Subscriptions that wait for a payment whose time is over at `at`. */
-export const listExpired = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
-  select s.organization_id, organization.sandbox, s.id,
-    to_char(rule.expires_at at time zone 'UTC', 'YYYY-MM-DD') as since
-  from ${expiring(db)}
-  join organizations organization on organization.id = s.organization_id
-  where rule.status = 'pending' and rule.expires_at <= ${at} and ${inReach(db, reach, db`s.organization_id`)}
-  order by rule.expires_at, s.id
-  limit ${limit}`;
+export const listExpired = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
+  const rows = keyset(db, page, db`s.organization_id`, db`rule.expires_at, s.id`);
+  return db<(DueRow & Placed)[]>`
+    select s.organization_id, organization.sandbox, s.id,
+      to_char(rule.expires_at at time zone 'UTC', 'YYYY-MM-DD') as since, ${rows.place}
+    from ${expiring(db)}
+    join organizations organization on organization.id = s.organization_id
+    where rule.status = 'pending' and rule.expires_at <= ${at} and ${inReach(db, reach, db`s.organization_id`)}
+      and ${rows.isBehind}
+    ${rows.order}`;
+};
 
 export const earliestExpiry = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(rule.expires_at) as at from ${expiring(db)}

@@ -11,6 +11,7 @@ import { isAfter, isDateAfter, type PlainDate } from '../../../engine/calendar/i
 import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
 import { gridsOf } from '../../../engine/calendar/terms.ts';
 import type { Context } from '../../../platform/context.ts';
+import { nextOf } from '../../../platform/db/keyset.ts';
 import type { CustomerId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { minuteOf } from '../../../schedule.ts';
@@ -43,7 +44,10 @@ const TICK_MINUTE = minuteOf('bill');
 export const bill = periodicJob({
   name: 'bill',
   item: CustomerItem,
-  select: async (sql, at, reach, limit) => (await listDueCustomers(sql, at, reach, limit)).map(dueCustomer),
+  async select(sql, at, reach, page) {
+    const due = await listDueCustomers(sql, at, reach, page);
+    return { items: due.filter(({ is_first }) => is_first).map(dueCustomer), next: nextOf(due, page.limit) };
+  },
   work: (ctx, item, at) => billCustomer(ctx, item.customer_id, at),
   nextDueAt: async (scope) => (await earliestBilling(scope))[0]!.at,
 });

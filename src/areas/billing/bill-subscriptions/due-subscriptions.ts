@@ -3,9 +3,10 @@ import { z } from 'zod';
 import type { Interval } from '../../../engine/calendar/grid.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed } from '../../../platform/db/keyset.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { CustomerId, InvoiceId, OrganizationId, SubscriptionId } from '../../../platform/ids.ts';
-import type { DueItem, Reach } from '../../../platform/periodic-job.ts';
+import type { DueItem, Page, Reach } from '../../../platform/periodic-job.ts';
 import { idOf } from '../../../platform/schema/id.ts';
 import { isWatched } from '../../catalog/usage-thresholds/usage-marks.ts';
 import { columns, type SubscriptionRow } from '../../subscriptions/subscriptions/queries.ts';
@@ -38,19 +39,31 @@ export const dueInvoice = dueItem('Invoice', (id) => ({ invoice_id: id }));
 export const dueCustomer = dueItem('Customer', (id) => ({ customer_id: id }));
 
 /**
- * Customers with active subscriptions whose next billing day may have begun at `at`. Organizations take turns, so that
- * one with thousands of customers does not delay the others.
+ * Active subscriptions whose next billing day may have begun at `at`. One item is a customer: it stands where its first
+ * subscription does, and `is_first` tells this one from its others.
  */
-export const listDueCustomers = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
-  select s.organization_id, organization.sandbox, s.customer_id as id,
-    to_char(min(s.next_billing_at) at time zone 'UTC', 'YYYY-MM-DD') as since
-  from subscriptions s
-  join organizations organization on organization.id = s.organization_id
-  where s.status = 'active' and s.next_billing_at <= ${at} and ${inReach(db, reach, db`s.organization_id`)}
-  group by s.organization_id, organization.sandbox, s.customer_id
-  order by row_number() over (partition by s.organization_id order by min(s.next_billing_at), s.customer_id),
-    min(s.next_billing_at), s.customer_id
-  limit ${limit}`;
+export const listDueCustomers = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
+  const rows = keyset(db, page, db`s.organization_id`, db`s.next_billing_at, s.customer_id, s.id`);
+  // The page is cut before anything is asked about its rows, so that a page costs the same however many are due.
+  return db<(DueRow & Placed & { is_first: boolean })[]>`
+    with page as materialized (
+      select s.organization_id, s.customer_id, s.id, s.next_billing_at, ${rows.place}
+      from subscriptions s
+      where s.status = 'active' and s.next_billing_at <= ${at} and ${inReach(db, reach, db`s.organization_id`)}
+        and ${rows.isBehind}
+      ${rows.order}
+    )
+    select page.organization_id, organization.sandbox, page.customer_id as id,
+      to_char(page.next_billing_at at time zone 'UTC', 'YYYY-MM-DD') as since, page.place,
+      page.id = (
+        select first.id from subscriptions first
+        where first.organization_id = page.organization_id and first.customer_id = page.customer_id
+          and first.status = 'active' and first.next_billing_at <= ${at}
+        order by first.next_billing_at, first.id limit 1) as is_first
+    from page
+    join organizations organization on organization.id = page.organization_id
+    order by page.organization_id, page.next_billing_at, page.customer_id, page.id`;
+};
 
 export const earliestBilling = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(next_billing_at) as at from subscriptions

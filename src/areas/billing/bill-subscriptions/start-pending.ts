@@ -3,8 +3,9 @@ import { isDateAfter } from '../../../engine/calendar/instants.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed, selected } from '../../../platform/db/keyset.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import { periodicJob, type Reach } from '../../../platform/periodic-job.ts';
+import { type Page, periodicJob, type Reach } from '../../../platform/periodic-job.ts';
 import { startSubscription } from '../../subscriptions/subscriptions/commands/start.ts';
 import { getPlanFacts } from '../../subscriptions/subscriptions/writes.ts';
 import { type DueRow, dueSubscription, localDayStart, SubscriptionItem, withZone } from './due-subscriptions.ts';
@@ -17,7 +18,7 @@ import { lockSubscriptionIn } from './lock-subscription.ts';
 export const activate = periodicJob({
   name: 'activate',
   item: SubscriptionItem,
-  select: async (sql, at, reach, limit) => (await listStartable(sql, at, reach, limit)).map(dueSubscription),
+  select: async (sql, at, reach, page) => selected(await listStartable(sql, at, reach, page), page, dueSubscription),
   async work(ctx, item, at) {
     const locked = await lockSubscriptionIn(ctx, item.subscription_id, 'pending');
     if (!locked) return;
@@ -38,15 +39,18 @@ const startable = (db: Db) => db`
       and other.status in ('active', 'incomplete'))`;
 
 /** Pending subscriptions whose first local day has begun. */
-const listStartable = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
-  select s.organization_id, organization.sandbox, s.id,
-    to_char(s.subscription_at at time zone 'UTC', 'YYYY-MM-DD') as since
-  from ${withZone(db)}
-  join organizations organization on organization.id = s.organization_id
-  where ${startable(db)} and s.subscription_at <= ${at}::timestamptz + interval '2 days'
-    and ${localDayStart(db, db`s.subscription_at`)} <= ${at} and ${inReach(db, reach, db`s.organization_id`)}
-  order by s.subscription_at, s.id
-  limit ${limit}`;
+const listStartable = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
+  const rows = keyset(db, page, db`s.organization_id`, db`s.subscription_at, s.id`);
+  return db<(DueRow & Placed)[]>`
+    select s.organization_id, organization.sandbox, s.id,
+      to_char(s.subscription_at at time zone 'UTC', 'YYYY-MM-DD') as since, ${rows.place}
+    from ${withZone(db)}
+    join organizations organization on organization.id = s.organization_id
+    where ${startable(db)} and s.subscription_at <= ${at}::timestamptz + interval '2 days'
+      and ${localDayStart(db, db`s.subscription_at`)} <= ${at} and ${inReach(db, reach, db`s.organization_id`)}
+        and ${rows.isBehind}
+    ${rows.order}`;
+};
 
 const earliestStart = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(${localDayStart(db, db`s.subscription_at`)}) as at from ${withZone(db)}

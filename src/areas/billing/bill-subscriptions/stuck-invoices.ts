@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed, selected } from '../../../platform/db/keyset.ts';
 import type { InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { GATE_STEP } from '../../subscriptions/subscriptions/settle-gate.ts';
@@ -19,18 +20,18 @@ const STUCK_AFTER_HOURS = 24;
 export const stuckInvoices = periodicJob({
   name: 'stuck-invoices',
   item: InvoiceItem,
-  select: async (sql, at, reach, limit) =>
-    (
-      await sql<DueRow[]>`
-        select invoice.organization_id, organization.sandbox, invoice.id,
-          to_char(${at}::timestamptz at time zone 'UTC', 'YYYY-MM-DD-HH24') as since
-        from invoices invoice
-        join organizations organization on organization.id = invoice.organization_id
-        where ${isStuck(sql)} and invoice.created_at < ${at.subtract({ hours: STUCK_AFTER_HOURS })}
-          and ${inReach(sql, reach, sql`invoice.organization_id`)}
-        order by invoice.created_at, invoice.id
-        limit ${limit}`
-    ).map(dueInvoice),
+  async select(sql, at, reach, page) {
+    const rows = keyset(sql, page, sql`invoice.organization_id`, sql`invoice.created_at, invoice.id`);
+    const due = await sql<(DueRow & Placed)[]>`
+      select invoice.organization_id, organization.sandbox, invoice.id,
+        to_char(invoice.created_at at time zone 'UTC', 'YYYY-MM-DD') as since, ${rows.place}
+      from invoices invoice
+      join organizations organization on organization.id = invoice.organization_id
+      where ${isStuck(sql)} and invoice.created_at < ${at.subtract({ hours: STUCK_AFTER_HOURS })}
+        and ${inReach(sql, reach, sql`invoice.organization_id`)} and ${rows.isBehind}
+      ${rows.order}`;
+    return selected(due, page, dueInvoice);
+  },
   async work(ctx, { invoice_id: id }) {
     const [due] = await ctx.db<{ id: InvoiceId }[]>`
       select invoice.id from invoices invoice

@@ -3,8 +3,9 @@ import { isDateAfter } from '../../../engine/calendar/instants.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed, selected } from '../../../platform/db/keyset.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import { periodicJob, type Reach } from '../../../platform/periodic-job.ts';
+import { type Page, periodicJob, type Reach } from '../../../platform/periodic-job.ts';
 import { terminateSubscription } from '../../subscriptions/subscriptions/commands/terminate.ts';
 import { type DueRow, dueSubscription, localDayStart, SubscriptionItem, withZone } from './due-subscriptions.ts';
 import { lockSubscriptionIn } from './lock-subscription.ts';
@@ -16,7 +17,7 @@ import { lockSubscriptionIn } from './lock-subscription.ts';
 export const terminateEnded = periodicJob({
   name: 'terminate-ended',
   item: SubscriptionItem,
-  select: async (sql, at, reach, limit) => (await listEnded(sql, at, reach, limit)).map(dueSubscription),
+  select: async (sql, at, reach, page) => selected(await listEnded(sql, at, reach, page), page, dueSubscription),
   async work(ctx, item, at) {
     const locked = await lockSubscriptionIn(ctx, item.subscription_id, 'active');
     const endingAt = locked?.subscription.ending_at ?? null;
@@ -35,14 +36,18 @@ const endable = (db: Db) => db`
       and successor.status = 'incomplete')`;
 
 /** Active subscriptions whose last local day has begun. */
-const listEnded = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
-  select s.organization_id, organization.sandbox, s.id, to_char(s.ending_at at time zone 'UTC', 'YYYY-MM-DD') as since
-  from ${withZone(db)}
-  join organizations organization on organization.id = s.organization_id
-  where ${endable(db)} and s.ending_at <= ${at}::timestamptz + interval '2 days'
-    and ${localDayStart(db, db`s.ending_at`)} <= ${at} and ${inReach(db, reach, db`s.organization_id`)}
-  order by s.ending_at, s.id
-  limit ${limit}`;
+const listEnded = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
+  const rows = keyset(db, page, db`s.organization_id`, db`s.ending_at, s.id`);
+  return db<(DueRow & Placed)[]>`
+    select s.organization_id, organization.sandbox, s.id, to_char(s.ending_at at time zone 'UTC', 'YYYY-MM-DD') as since,
+      ${rows.place}
+    from ${withZone(db)}
+    join organizations organization on organization.id = s.organization_id
+    where ${endable(db)} and s.ending_at <= ${at}::timestamptz + interval '2 days'
+      and ${localDayStart(db, db`s.ending_at`)} <= ${at} and ${inReach(db, reach, db`s.organization_id`)}
+        and ${rows.isBehind}
+    ${rows.order}`;
+};
 
 const earliestEnd = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(${localDayStart(db, db`s.ending_at`)}) as at from ${withZone(db)}

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed, selected } from '../../../platform/db/keyset.ts';
 import type { SubscriptionId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { recordSubscription } from '../../subscriptions/subscriptions/announce.ts';
@@ -17,16 +18,18 @@ export const terminationAlerts = (leadDays: readonly number[]) =>
   periodicJob({
     name: JOB,
     item: SubscriptionItem,
-    select: async (sql, at, reach, limit) =>
-      (
-        await sql<DueRow[]>`
-        select s.organization_id, organization.sandbox, s.id, to_char(${utcDay(sql, at)}, 'YYYY-MM-DD') as since
+    async select(sql, at, reach, page) {
+      const rows = keyset(sql, page, sql`s.organization_id`, sql`s.ending_at, s.id`);
+      const due = await sql<(DueRow & Placed)[]>`
+        select s.organization_id, organization.sandbox, s.id, to_char(${utcDay(sql, at)}, 'YYYY-MM-DD') as since,
+          ${rows.place}
         from subscriptions s
         join organizations organization on organization.id = s.organization_id
         where s.status = 'active' and ${isAlertDay(sql, at, leadDays)} and ${inReach(sql, reach, sql`s.organization_id`)}
-        order by s.ending_at, s.id
-        limit ${limit}`
-      ).map(dueSubscription),
+          and ${rows.isBehind}
+        ${rows.order}`;
+      return selected(due, page, dueSubscription);
+    },
     async work(ctx, { subscription_id: id }, at) {
       const [alerted] = await ctx.db<{ id: SubscriptionId }[]>`
       update subscriptions s set termination_alerted_on = ${utcDay(ctx.db, at)}

@@ -5,9 +5,10 @@ import { startOf } from '../../../engine/calendar/terms.ts';
 import { trialEnd as endOfTrial } from '../../../engine/subscriptions/trial.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed, selected } from '../../../platform/db/keyset.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { SubscriptionId } from '../../../platform/ids.ts';
-import { periodicJob, type Reach } from '../../../platform/periodic-job.ts';
+import { type Page, periodicJob, type Reach } from '../../../platform/periodic-job.ts';
 import { recordSubscription } from '../../subscriptions/subscriptions/announce.ts';
 import { changeSubscription, firstStartOf, getPlanFacts } from '../../subscriptions/subscriptions/writes.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
@@ -22,7 +23,7 @@ import { lockSubscriptionIn } from './lock-subscription.ts';
 export const trialEnd = periodicJob({
   name: 'trial-end',
   item: SubscriptionItem,
-  select: async (sql, at, reach, limit) => (await listTrialsOver(sql, at, reach, limit)).map(dueSubscription),
+  select: async (sql, at, reach, page) => selected(await listTrialsOver(sql, at, reach, page), page, dueSubscription),
   async work(ctx, item, at) {
     const locked = await lockSubscriptionIn(ctx, item.subscription_id, 'active');
     if (!locked || locked.subscription.trial_ended_at !== null) return;
@@ -60,14 +61,16 @@ const inTrial = (db: Db) => db`
   join organizations organization on organization.id = s.organization_id`;
 
 /** Active subscriptions whose trial is over and not yet closed. */
-const listTrialsOver = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
-  select s.organization_id, organization.sandbox, s.id, to_char(s.subscription_at at time zone 'UTC',
-    'YYYY-MM-DD') as since
-  from ${inTrial(db)}
-  where s.status = 'active' and s.trial_ended_at is null and ${endInSql(db)} <= ${at}
-    and ${inReach(db, reach, db`s.organization_id`)}
-  order by s.id
-  limit ${limit}`;
+const listTrialsOver = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
+  const rows = keyset(db, page, db`s.organization_id`, db`s.id`);
+  return db<(DueRow & Placed)[]>`
+    select s.organization_id, organization.sandbox, s.id, to_char(s.subscription_at at time zone 'UTC',
+      'YYYY-MM-DD') as since, ${rows.place}
+    from ${inTrial(db)}
+    where s.status = 'active' and s.trial_ended_at is null and ${endInSql(db)} <= ${at}
+      and ${inReach(db, reach, db`s.organization_id`)} and ${rows.isBehind}
+    ${rows.order}`;
+};
 
 const earliestTrialEnd = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(${endInSql(db)}) as at from ${inTrial(db)}

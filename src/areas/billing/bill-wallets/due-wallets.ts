@@ -1,9 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed } from '../../../platform/db/keyset.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
-import type { Reach } from '../../../platform/periodic-job.ts';
+import type { Page, Reach } from '../../../platform/periodic-job.ts';
 
 interface DueRow {
   organization_id: OrganizationId;
@@ -12,25 +13,31 @@ interface DueRow {
 }
 
 /** Wallets that expired at or before `at`. */
-export const listExpiredWallets = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
-  select wallet.organization_id, organization.sandbox, wallet.id
-  from wallets wallet
-  join organizations organization on organization.id = wallet.organization_id
-  where wallet.status = 'active' and wallet.expiration_at <= ${at} and ${inReach(db, reach, db`wallet.organization_id`)}
-  order by wallet.expiration_at, wallet.id
-  limit ${limit}`;
+export const listExpiredWallets = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
+  const rows = keyset(db, page, db`wallet.organization_id`, db`wallet.expiration_at, wallet.id`);
+  return db<(DueRow & Placed)[]>`
+    select wallet.organization_id, organization.sandbox, wallet.id, ${rows.place}
+    from wallets wallet
+    join organizations organization on organization.id = wallet.organization_id
+    where wallet.status = 'active' and wallet.expiration_at <= ${at} and ${inReach(db, reach, db`wallet.organization_id`)}
+      and ${rows.isBehind}
+    ${rows.order}`;
+};
 
 export const earliestExpiry = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(expiration_at) as at from wallets where organization_id = ${organizationId} and status = 'active'`;
 
 /** Rules that expired at or before `at`. */
-export const listExpiredRules = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
-  select rule.organization_id, organization.sandbox, rule.wallet_id as id
-  from recurring_transaction_rules rule
-  join organizations organization on organization.id = rule.organization_id
-  where rule.status = 'active' and rule.expiration_at <= ${at} and ${inReach(db, reach, db`rule.organization_id`)}
-  order by rule.expiration_at, rule.id
-  limit ${limit}`;
+export const listExpiredRules = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
+  const rows = keyset(db, page, db`rule.organization_id`, db`rule.expiration_at, rule.id`);
+  return db<(DueRow & Placed)[]>`
+    select rule.organization_id, organization.sandbox, rule.wallet_id as id, ${rows.place}
+    from recurring_transaction_rules rule
+    join organizations organization on organization.id = rule.organization_id
+    where rule.status = 'active' and rule.expiration_at <= ${at} and ${inReach(db, reach, db`rule.organization_id`)}
+      and ${rows.isBehind}
+    ${rows.order}`;
+};
 
 export const earliestRuleExpiry = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(expiration_at) as at from recurring_transaction_rules
@@ -44,16 +51,18 @@ const ruleTables = (db: Db) => db`
     and home.id = customer.billing_entity_id`;
 
 /** Wallets whose interval rule is due on the customer's day of `at`, or was before. */
-export const listDueTopUps = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
-  select rule.organization_id, organization.sandbox, rule.wallet_id as id
-  from ${ruleTables(db)}
-  join organizations organization on organization.id = rule.organization_id
-  where rule.status = 'active' and wallet.status = 'active' and rule.next_top_up_on is not null
-    and rule.next_top_up_on <= (${at}::timestamptz at time zone coalesce(customer.timezone, home.timezone))::date
-    and (rule.expiration_at is null or rule.expiration_at > ${at})
-    and ${inReach(db, reach, db`rule.organization_id`)}
-  order by rule.next_top_up_on, rule.id
-  limit ${limit}`;
+export const listDueTopUps = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
+  const rows = keyset(db, page, db`rule.organization_id`, db`rule.next_top_up_on, rule.id`);
+  return db<(DueRow & Placed)[]>`
+    select rule.organization_id, organization.sandbox, rule.wallet_id as id, ${rows.place}
+    from ${ruleTables(db)}
+    join organizations organization on organization.id = rule.organization_id
+    where rule.status = 'active' and wallet.status = 'active' and rule.next_top_up_on is not null
+      and rule.next_top_up_on <= (${at}::timestamptz at time zone coalesce(customer.timezone, home.timezone))::date
+      and (rule.expiration_at is null or rule.expiration_at > ${at})
+      and ${inReach(db, reach, db`rule.organization_id`)} and ${rows.isBehind}
+    ${rows.order}`;
+};
 
 export const earliestTopUp = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(rule.next_top_up_on::timestamp at time zone coalesce(customer.timezone, home.timezone)) as at

@@ -4,6 +4,7 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import { nextTopUpDay } from '../../../engine/credits/wallet-interval.ts';
 import { topUpOf } from '../../../engine/credits/wallet-top-up.ts';
 import type { Context } from '../../../platform/context.ts';
+import { selected } from '../../../platform/db/keyset.ts';
 import type { OrganizationId, WalletId } from '../../../platform/ids.ts';
 import { type DueItem, periodicJob } from '../../../platform/periodic-job.ts';
 import { idOf } from '../../../platform/schema/id.ts';
@@ -51,8 +52,8 @@ const dueWallet = ({
 export const walletOngoing = periodicJob({
   name: WALLET_ONGOING,
   item: CustomerItem,
-  select: async (sql, at, reach, limit) =>
-    (await listMarkedCustomers(sql, at, reach, limit)).map(({ organization_id, sandbox, customer_id }) => ({
+  select: async (sql, at, reach, page) =>
+    selected(await listMarkedCustomers(sql, at, reach, page), page, ({ organization_id, sandbox, customer_id }) => ({
       organization_id,
       sandbox,
       item: { customer_id },
@@ -67,7 +68,7 @@ export const walletOngoing = periodicJob({
 export const expireWallets = periodicJob({
   name: 'expire-wallets',
   item: WalletItem,
-  select: async (sql, at, reach, limit) => (await listExpiredWallets(sql, at, reach, limit)).map(dueWallet),
+  select: async (sql, at, reach, page) => selected(await listExpiredWallets(sql, at, reach, page), page, dueWallet),
   async work(ctx, item) {
     const wallet = await lockWallet(ctx, { id: item.wallet_id });
     // Its end may have been moved since.
@@ -81,7 +82,7 @@ export const expireWallets = periodicJob({
 export const expireTopUpRules = periodicJob({
   name: 'expire-top-up-rules',
   item: WalletItem,
-  select: async (sql, at, reach, limit) => (await listExpiredRules(sql, at, reach, limit)).map(dueWallet),
+  select: async (sql, at, reach, page) => selected(await listExpiredRules(sql, at, reach, page), page, dueWallet),
   async work(ctx, item) {
     const wallet = await lockWallet(ctx, { id: item.wallet_id });
     const [rule] = wallet ? await listRules(ctx, [wallet.id]) : [];
@@ -100,7 +101,7 @@ export const expireTopUpRules = periodicJob({
 export const intervalTopUps = periodicJob({
   name: 'interval-top-ups',
   item: WalletItem,
-  select: async (sql, at, reach, limit) => (await listDueTopUps(sql, at, reach, limit)).map(dueWallet),
+  select: async (sql, at, reach, page) => selected(await listDueTopUps(sql, at, reach, page), page, dueWallet),
   work: (ctx, item) => topUpByInterval(ctx, item.wallet_id),
   nextDueAt: async (scope) => (await earliestTopUp(scope))[0]!.at,
 });

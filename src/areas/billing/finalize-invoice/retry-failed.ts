@@ -1,5 +1,6 @@
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed, selected } from '../../../platform/db/keyset.ts';
 import type { InvoiceId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { retryInvoice } from '../../invoices/invoices/commands/retry.ts';
@@ -14,17 +15,17 @@ import { type DueRow, dueInvoice, InvoiceItem } from '../bill-subscriptions/due-
 export const retryFailedInvoices = periodicJob({
   name: 'retry-failed-invoices',
   item: InvoiceItem,
-  select: async (sql, at, reach, limit) =>
-    (
-      await sql<DueRow[]>`
-        select invoice.organization_id, organization.sandbox, invoice.id,
-          to_char(${at}::timestamptz at time zone 'UTC', 'YYYY-MM-DD-HH24-MI') as since
-        from invoices invoice
-        join organizations organization on organization.id = invoice.organization_id
-        where ${isPassing(sql)} and ${inReach(sql, reach, sql`invoice.organization_id`)}
-        order by invoice.id
-        limit ${limit}`
-    ).map(dueInvoice),
+  async select(sql, _at, reach, page) {
+    const rows = keyset(sql, page, sql`invoice.organization_id`, sql`invoice.id`);
+    const due = await sql<(DueRow & Placed)[]>`
+      select invoice.organization_id, organization.sandbox, invoice.id,
+        to_char(invoice.created_at at time zone 'UTC', 'YYYY-MM-DD') as since, ${rows.place}
+      from invoices invoice
+      join organizations organization on organization.id = invoice.organization_id
+      where ${isPassing(sql)} and ${inReach(sql, reach, sql`invoice.organization_id`)} and ${rows.isBehind}
+      ${rows.order}`;
+    return selected(due, page, dueInvoice);
+  },
   async work(ctx, { invoice_id: id }) {
     const [due] = await ctx.db<{ id: InvoiceId }[]>`
       select invoice.id from invoices invoice

@@ -1,9 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed, selected } from '../../../platform/db/keyset.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { InvoiceId, OrganizationId } from '../../../platform/ids.ts';
-import { type DueItem, periodicJob, type Reach } from '../../../platform/periodic-job.ts';
+import { type DueItem, type Page, periodicJob, type Reach } from '../../../platform/periodic-job.ts';
 import { InvoiceItem } from '../bill-subscriptions/due-subscriptions.ts';
 import { refreshDraft } from '../build-invoice/finalize-draft.ts';
 import { computedOrNoted } from '../build-invoice/generation-error.ts';
@@ -15,7 +16,7 @@ import { computedOrNoted } from '../build-invoice/generation-error.ts';
 export const refreshDrafts = periodicJob({
   name: 'refresh-drafts',
   item: InvoiceItem,
-  select: async (sql, _at, reach, limit) => (await listFlagged(sql, reach, limit)).map(dueItem),
+  select: async (sql, _at, reach, page) => selected(await listFlagged(sql, reach, page), page, dueItem),
   async work(ctx, { invoice_id }) {
     await computedOrNoted(ctx, invoice_id, (own) => refreshDraft(own, invoice_id));
   },
@@ -43,13 +44,15 @@ const flagged = (db: Db) => db`
     join subscriptions s on s.organization_id = line.organization_id and s.id = line.subscription_id
     where line.organization_id = invoice.organization_id and line.invoice_id = invoice.id and s.status = 'active')`;
 
-const listFlagged = (db: Db, reach: Reach, limit: number) => db<FlaggedRow[]>`
-  select invoice.organization_id, organization.sandbox, invoice.id
-  from invoices invoice
-  join organizations organization on organization.id = invoice.organization_id
-  where ${flagged(db)} and ${inReach(db, reach, db`invoice.organization_id`)}
-  order by invoice.id
-  limit ${limit}`;
+const listFlagged = (db: Db, reach: Reach, page: Page) => {
+  const rows = keyset(db, page, db`invoice.organization_id`, db`invoice.id`);
+  return db<(FlaggedRow & Placed)[]>`
+    select invoice.organization_id, organization.sandbox, invoice.id, ${rows.place}
+    from invoices invoice
+    join organizations organization on organization.id = invoice.organization_id
+    where ${flagged(db)} and ${inReach(db, reach, db`invoice.organization_id`)} and ${rows.isBehind}
+    ${rows.order}`;
+};
 
 /** A flagged draft is due at once. */
 const earliestFlag = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
+import { selected } from '../../../platform/db/keyset.ts';
 import type { EventId, InvoiceId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
@@ -35,23 +36,21 @@ const LEAST_OF_A_METRIC = 100;
 export const lateEvents = periodicJob({
   name: 'late-events',
   item: z.object({}),
-  async select(sql, _at, reach, limit) {
-    const due = await listLateOrganizations(sql, reach, limit);
-    return due.map(({ organization_id, sandbox, seen_id }) => ({
+  select: async (sql, _at, reach, page) =>
+    selected(await listLateOrganizations(sql, reach, page), page, ({ organization_id, sandbox, seen_id }) => ({
       organization_id,
       sandbox,
       item: {},
       key: `late-${organization_id}-${seen_id ?? 'first'}`,
       resource: { type: 'Organization', id: organization_id },
-    }));
-  },
+    })),
   async work(ctx) {
     const seen = await lockCursor(ctx);
     if (seen === undefined) return;
     await lookAtStretch(ctx, seen, null);
   },
   async nextDueAt({ db: sql, organizationId }, after) {
-    const due = await listLateOrganizations(sql, { organizationId }, 1);
+    const due = await listLateOrganizations(sql, { organizationId }, { limit: 1 });
     return due.length > 0 ? after : null;
   },
 });

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed } from '../../../platform/db/keyset.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type {
   CorrectionId,
@@ -10,7 +11,7 @@ import type {
   OrganizationId,
 } from '../../../platform/ids.ts';
 import { firstIdAt } from '../../../platform/ids.ts';
-import type { Reach } from '../../../platform/periodic-job.ts';
+import type { Page as DuePage, Reach } from '../../../platform/periodic-job.ts';
 import { lateEventsPolicy } from '../../catalog/usage-policies/queries.ts';
 import type { Policy } from '../../catalog/usage-policies/schema.ts';
 import { countedAt } from '../../usage/event-corrections/first-invoice.ts';
@@ -104,10 +105,10 @@ const withPolicy = (db: Db) => db`
  * hour for each is cheaper than asking which have late ones; else the one of the clock, while it has events that were
  * not looked at.
  */
-export const listLateOrganizations = (db: Db, reach: Reach, limit: number) => db<
-  { organization_id: OrganizationId; sandbox: boolean; seen_id: string | null }[]
->`
-  select organization.id as organization_id, organization.sandbox, seen.seen_id
+export const listLateOrganizations = (db: Db, reach: Reach, page: DuePage) => {
+  const rows = keyset(db, page, db`organization.id`);
+  return db<({ organization_id: OrganizationId; sandbox: boolean; seen_id: string | null } & Placed)[]>`
+  select organization.id as organization_id, organization.sandbox, seen.seen_id, ${rows.place}
   from ${withPolicy(db)} and ${inReach(db, reach, db`organization.id`)}
     ${
       reach === 'real-time'
@@ -116,8 +117,9 @@ export const listLateOrganizations = (db: Db, reach: Reach, limit: number) => db
             select from events e
             where e.organization_id = organization.id and ${isInArrival(db)} and e.id > seen.seen_id))`
     }
-  order by organization.id
-  limit ${limit}`;
+    and ${rows.isBehind}
+  ${rows.order}`;
+};
 
 /**
  * How far events were looked at, locked; of an organization that is looked at for the first time, what came before its

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed, selected } from '../../../platform/db/keyset.ts';
 import type { OrganizationId, TaxDocumentId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { idOf } from '../../../platform/schema/id.ts';
@@ -20,23 +21,23 @@ interface DueQuestion {
 export const retryTaxes = periodicJob({
   name: 'retry-taxes',
   item: z.object({ tax_document_id: idOf<TaxDocumentId>() }),
-  select: async (sql, at, reach, limit) =>
-    (
-      await sql<DueQuestion[]>`
-        select question.organization_id, organization.sandbox, question.id, question.attempts
-        from tax_documents question
-        join organizations organization on organization.id = question.organization_id
-        where question.status = 'pending' and question.next_attempt_at <= ${at}
-          and ${inReach(sql, reach, sql`question.organization_id`)}
-        order by question.next_attempt_at, question.id
-        limit ${limit}`
-    ).map(({ organization_id, sandbox, id, attempts }) => ({
+  async select(sql, at, reach, page) {
+    const rows = keyset(sql, page, sql`question.organization_id`, sql`question.next_attempt_at, question.id`);
+    const due = await sql<(DueQuestion & Placed)[]>`
+      select question.organization_id, organization.sandbox, question.id, question.attempts, ${rows.place}
+      from tax_documents question
+      join organizations organization on organization.id = question.organization_id
+      where question.status = 'pending' and question.next_attempt_at <= ${at}
+        and ${inReach(sql, reach, sql`question.organization_id`)} and ${rows.isBehind}
+      ${rows.order}`;
+    return selected(due, page, ({ organization_id, sandbox, id, attempts }) => ({
       organization_id,
       sandbox,
       item: { tax_document_id: id },
       key: `${id}-${attempts}`,
       resource: { type: 'TaxDocument', id },
-    })),
+    }));
+  },
   async work(ctx, { tax_document_id: id }) {
     oweCall(ctx, id);
   },

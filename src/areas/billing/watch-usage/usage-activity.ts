@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { selected } from '../../../platform/db/keyset.ts';
 import type { SubscriptionId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { idOf } from '../../../platform/schema/id.ts';
@@ -12,8 +13,8 @@ import { watchUsage } from './watch-usage.ts';
 export const usageActivity = periodicJob({
   name: USAGE_ACTIVITY,
   item: z.object({ subscription_id: idOf<SubscriptionId>() }),
-  select: async (sql, at, reach, limit) =>
-    (await listMarked(sql, at, reach, limit)).map(({ organization_id, sandbox, subscription_id }) => ({
+  select: async (sql, at, reach, page) =>
+    selected(await listMarked(sql, at, reach, page), page, ({ organization_id, sandbox, subscription_id }) => ({
       organization_id,
       sandbox,
       item: { subscription_id },

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed, selected } from '../../../platform/db/keyset.ts';
 import type { CouponId, OrganizationId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { idOf } from '../../../platform/schema/id.ts';
@@ -19,16 +20,17 @@ interface DueCoupon {
 export const expireCoupons = periodicJob({
   name: 'expire-coupons',
   item: z.object({ coupon_id: idOf<CouponId>() }),
-  async select(sql, at, reach, limit) {
-    const due = await sql<DueCoupon[]>`
-      select coupon.organization_id, organization.sandbox, coupon.id
+  async select(sql, at, reach, page) {
+    const rows = keyset(sql, page, sql`coupon.organization_id`, sql`coupon.expiration_at, coupon.id`);
+    const due = await sql<(DueCoupon & Placed)[]>`
+      select coupon.organization_id, organization.sandbox, coupon.id, ${rows.place}
       from coupons coupon
       join organizations organization on organization.id = coupon.organization_id
       where coupon.status = 'active' and coupon.expiration = 'time_limit' and coupon.deleted_at is null
         and coupon.expiration_at < ${at} and ${inReach(sql, reach, sql`coupon.organization_id`)}
-      order by coupon.expiration_at, coupon.id
-      limit ${limit}`;
-    return due.map(({ organization_id, sandbox, id }) => ({
+        and ${rows.isBehind}
+      ${rows.order}`;
+    return selected(due, page, ({ organization_id, sandbox, id }) => ({
       organization_id,
       sandbox,
       item: { coupon_id: id },

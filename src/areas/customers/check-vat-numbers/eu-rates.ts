@@ -5,11 +5,12 @@ import { EU_STANDARD_RATES } from '../../../engine/taxes/eu/standard-rates.ts';
 import { EU_TERRITORIES } from '../../../engine/taxes/eu/territories.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, nextOf, type Placed } from '../../../platform/db/keyset.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
-import { periodicJob, type Reach } from '../../../platform/periodic-job.ts';
+import { type Page, periodicJob, type Reach } from '../../../platform/periodic-job.ts';
 import { generateEuTaxes } from '../eu-taxes/generate-eu-taxes.ts';
 
-interface SellingEntity {
+interface SellingEntity extends Placed {
   organization_id: OrganizationId;
   sandbox: boolean;
   timezone: string;
@@ -31,22 +32,26 @@ const CHANGES = [...Object.values(EU_STANDARD_RATES), ...EU_TERRITORIES.map(({ r
 export const euTaxRates = periodicJob({
   name: 'eu-tax-rates',
   item: z.object({ timezone: z.string() }),
-  async select(sql, at, reach, limit) {
-    const due = (await listSelling(sql, reach)).filter((entity) => {
+  async select(sql, at, reach, page) {
+    const selling = await listSelling(sql, reach, page);
+    const due = selling.filter((entity) => {
       const change = nextChange(entity);
       return change !== undefined && Temporal.Instant.compare(change, at) <= 0;
     });
-    return due.slice(0, limit).map(({ organization_id, sandbox, timezone, generated_at }) => ({
-      organization_id,
-      sandbox,
-      item: { timezone },
-      key: `${organization_id}-${generated_at.epochMilliseconds}`,
-      resource: { type: 'Organization', id: organization_id },
-    }));
+    return {
+      items: due.map(({ organization_id, sandbox, timezone, generated_at }) => ({
+        organization_id,
+        sandbox,
+        item: { timezone },
+        key: `${organization_id}-${generated_at.epochMilliseconds}`,
+        resource: { type: 'Organization', id: organization_id },
+      })),
+      next: nextOf(selling, page.limit),
+    };
   },
   work: (ctx, item) => generateEuTaxes(ctx, item.timezone),
   async nextDueAt({ db, organizationId }) {
-    const [entity] = await listSelling(db, { organizationId });
+    const [entity] = await listSelling(db, { organizationId }, { limit: 1 });
     return (entity && nextChange(entity)) ?? null;
   },
 });
@@ -55,14 +60,19 @@ export const euTaxRates = periodicJob({
 const nextChange = ({ timezone, generated_at }: SellingEntity): Temporal.Instant | undefined =>
   CHANGES.map((day) => dayStart(day, timezone)).find((change) => Temporal.Instant.compare(change, generated_at) > 0);
 
-const listSelling = (db: Db, reach: Reach) => db<SellingEntity[]>`
+/** The oldest such entity of each organization. */
+const listSelling = (db: Db, reach: Reach, page: Page) => {
+  const rows = keyset(db, page, db`entity.organization_id`);
+  return db<SellingEntity[]>`
   select distinct on (entity.organization_id) entity.organization_id, organization.sandbox, entity.timezone,
-    tax.generated_at
+    tax.generated_at, ${rows.place}
   from billing_entities entity
   join organizations organization on organization.id = entity.organization_id
   cross join lateral (
     select min(updated_at) as generated_at from taxes
     where taxes.organization_id = entity.organization_id and taxes.auto_generated and taxes.deleted_at is null) tax
   where entity.eu_tax_management and entity.deleted_at is null and tax.generated_at is not null
-    and ${inReach(db, reach, db`entity.organization_id`)}
-  order by entity.organization_id, entity.created_at, entity.id`;
+    and ${inReach(db, reach, db`entity.organization_id`)} and ${rows.isBehind}
+  order by entity.organization_id, entity.created_at, entity.id
+  limit ${page.limit}`;
+};

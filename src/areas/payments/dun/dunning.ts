@@ -2,8 +2,10 @@ import type { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed, selected } from '../../../platform/db/keyset.ts';
 import type { CustomerId, DunningCampaignId, OrganizationId } from '../../../platform/ids.ts';
-import { periodicJob, type Reach } from '../../../platform/periodic-job.ts';
+import { type Page, periodicJob, type Reach } from '../../../platform/periodic-job.ts';
 import { idOf } from '../../../platform/schema/id.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { listInvoicesByIds } from '../../invoices/invoices/queries.ts';
@@ -20,12 +22,12 @@ type Currency = DunningStateRow['currencies'][number];
 export const dunning = periodicJob({
   name: 'dunning',
   item: z.object({ customer_id: idOf<CustomerId>() }),
-  select: async (sql, at, reach, limit) =>
-    (await listDue(sql, at, reach, limit)).map((row) => ({
+  select: async (sql, at, reach, page) =>
+    selected(await listDue(sql, at, reach, page), page, (row) => ({
       organization_id: row.organization_id,
       sandbox: row.sandbox,
       item: { customer_id: row.id },
-      key: `dun-${row.id}-${at.epochMilliseconds}`,
+      key: `dun-${row.id}`,
       resource: { type: 'Customer', id: row.id },
     })),
   work: (ctx, item) => dun(ctx, item.customer_id),
@@ -60,21 +62,19 @@ const qualifying = (db: Db) => db`
           where invoice.organization_id = customer.organization_id and invoice.customer_id = customer.id
             and invoice.payment_overdue and not invoice.self_billed and invoice.currency = threshold.currency))`;
 
-const listDue = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<
-  { organization_id: OrganizationId; sandbox: boolean; id: string }[]
->`
-  select customer.organization_id, organization.sandbox, customer.id
-  from organizations organization, ${qualifying(db)}
-    and organization.id = customer.organization_id
-    and (customer.last_dunning_attempt_at is null
-      or customer.last_dunning_attempt_at + make_interval(days => campaign.days_between_attempts) < ${at})
-    and ${
-      reach === 'real-time'
-        ? db`not exists (select from test_clocks clock where clock.organization_id = customer.organization_id)`
-        : db`customer.organization_id = ${reach.organizationId}`
-    }
-  order by customer.last_dunning_attempt_at nulls first, customer.id
-  limit ${limit}`;
+const listDue = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
+  // Who was never asked comes first.
+  const lastAttempt = db`coalesce(customer.last_dunning_attempt_at, '-infinity'::timestamptz)`;
+  const rows = keyset(db, page, db`customer.organization_id`, db`${lastAttempt}, customer.id`);
+  return db<({ organization_id: OrganizationId; sandbox: boolean; id: string } & Placed)[]>`
+    select customer.organization_id, organization.sandbox, customer.id, ${rows.place}
+    from organizations organization, ${qualifying(db)}
+      and organization.id = customer.organization_id
+      and (customer.last_dunning_attempt_at is null
+        or customer.last_dunning_attempt_at + make_interval(days => campaign.days_between_attempts) < ${at})
+      and ${inReach(db, reach, db`customer.organization_id`)} and ${rows.isBehind}
+    ${rows.order}`;
+};
 
 /** Makes one attempt for a customer: a payment request for each currency and billing entity with a due balance. */
 async function dun(ctx: Context, customerId: CustomerId): Promise<void> {

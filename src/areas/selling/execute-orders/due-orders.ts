@@ -2,9 +2,10 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed } from '../../../platform/db/keyset.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { OrderId, OrganizationId, SubscriptionId } from '../../../platform/ids.ts';
-import type { Reach } from '../../../platform/periodic-job.ts';
+import type { Page, Reach } from '../../../platform/periodic-job.ts';
 
 /** Locks the plans of a deal, and the plan of the subscription that it amends, in order of their ids. */
 export const lockPlans = (
@@ -33,14 +34,16 @@ interface Due {
   id: OrderId;
 }
 
-export const listDueOrders = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<Due[]>`
-  select purchase.organization_id, organization.sandbox, purchase.id
-  from orders purchase
-  join organizations organization on organization.id = purchase.organization_id
-  where purchase.status = 'created' and purchase.execute_at <= ${at}
-    and ${inReach(db, reach, db`purchase.organization_id`)}
-  order by purchase.execute_at, purchase.id
-  limit ${limit}`;
+export const listDueOrders = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
+  const rows = keyset(db, page, db`purchase.organization_id`, db`purchase.execute_at, purchase.id`);
+  return db<(Due & Placed)[]>`
+    select purchase.organization_id, organization.sandbox, purchase.id, ${rows.place}
+    from orders purchase
+    join organizations organization on organization.id = purchase.organization_id
+    where purchase.status = 'created' and purchase.execute_at <= ${at}
+      and ${inReach(db, reach, db`purchase.organization_id`)} and ${rows.isBehind}
+    ${rows.order}`;
+};
 
 export const earliestExecution = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(execute_at) as at from orders
@@ -58,14 +61,16 @@ const formsWithZone = (db: Db) => db`
     on entity.organization_id = customer.organization_id and entity.id = customer.billing_entity_id`;
 
 /** Generated forms whose day of expiry has begun in the customer's zone. */
-export const listExpiredForms = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<Due[]>`
-  select form.organization_id, organization.sandbox, form.id
-  from ${formsWithZone(db)}
-  join organizations organization on organization.id = form.organization_id
-  where form.status = 'generated' and form.expires_at <= ${at}::timestamptz + interval '2 days'
-    and ${expiryDayStart(db)} <= ${at} and ${inReach(db, reach, db`form.organization_id`)}
-  order by form.expires_at, form.id
-  limit ${limit}`;
+export const listExpiredForms = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
+  const rows = keyset(db, page, db`form.organization_id`, db`form.expires_at, form.id`);
+  return db<(Due & Placed)[]>`
+    select form.organization_id, organization.sandbox, form.id, ${rows.place}
+    from ${formsWithZone(db)}
+    join organizations organization on organization.id = form.organization_id
+    where form.status = 'generated' and form.expires_at <= ${at}::timestamptz + interval '2 days'
+      and ${expiryDayStart(db)} <= ${at} and ${inReach(db, reach, db`form.organization_id`)} and ${rows.isBehind}
+    ${rows.order}`;
+};
 
 export const earliestExpiry = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(${expiryDayStart(db)}) as at from ${formsWithZone(db)}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { selected } from '../../../platform/db/keyset.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import { type DueItem, periodicJob } from '../../../platform/periodic-job.ts';
 import { endOrderForm, lockOrderForm } from '../order-forms/commands.ts';
@@ -30,7 +31,7 @@ const dueItem =
 export const executeOrders = periodicJob({
   name: 'execute-orders',
   item: RecordItem,
-  select: async (sql, at, reach, limit) => (await listDueOrders(sql, at, reach, limit)).map(dueItem('Order')),
+  select: async (sql, at, reach, page) => selected(await listDueOrders(sql, at, reach, page), page, dueItem('Order')),
   async work(ctx, item) {
     const order = await lockOrder(ctx, item.id);
     if (order.status !== 'created' || order.execution_mode === null) return;
@@ -46,7 +47,8 @@ export const executeOrders = periodicJob({
 export const expireOrderForms = periodicJob({
   name: 'expire-order-forms',
   item: RecordItem,
-  select: async (sql, at, reach, limit) => (await listExpiredForms(sql, at, reach, limit)).map(dueItem('OrderForm')),
+  select: async (sql, at, reach, page) =>
+    selected(await listExpiredForms(sql, at, reach, page), page, dueItem('OrderForm')),
   async work(ctx, item) {
     const form = await lockOrderForm(ctx, item.id);
     if (form.status === 'generated') await endOrderForm(ctx, form, 'expired');

@@ -2,9 +2,10 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed } from '../../../platform/db/keyset.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { EventId, OrganizationId } from '../../../platform/ids.ts';
-import type { Reach } from '../../../platform/periodic-job.ts';
+import type { Page, Reach } from '../../../platform/periodic-job.ts';
 import { meteredNumber } from '../../catalog/usage-shapes/numeric-properties.ts';
 import { isInArrival, isLive } from '../events/live-events.ts';
 import { plainArray } from '../events/storage/array-literal.ts';
@@ -28,10 +29,11 @@ export interface UncheckedOrganization {
  * Organizations with an enabled webhook endpoint and events created after the last check and before `until`, a full
  * hour. In real time ids bound the search, because they are as old as their events.
  */
-export const listUnchecked = (db: Db, until: Temporal.Instant, reach: Reach, limit: number) => {
+export const listUnchecked = (db: Db, until: Temporal.Instant, reach: Reach, page: Page) => {
   const oldest = until.subtract({ hours: OLDEST_HOURS });
-  return db<UncheckedOrganization[]>`
-  select organization.id as organization_id, organization.sandbox, since.at as "from"
+  const rows = keyset(db, page, db`organization.id`);
+  return db<(UncheckedOrganization & Placed)[]>`
+  select organization.id as organization_id, organization.sandbox, since.at as "from", ${rows.place}
   from organizations organization
   left join event_checks done on done.organization_id = organization.id
   cross join lateral (select greatest(done.checked_until, ${oldest}::timestamptz) as at) since
@@ -43,8 +45,8 @@ export const listUnchecked = (db: Db, until: Temporal.Instant, reach: Reach, lim
       select from events e
       where e.organization_id = organization.id and ${isInArrival(db)} and e.created_at >= since.at and e.created_at < ${until}
         and e.id >= ${reach === 'real-time' ? db`${firstId(oldest)}` : firstOpenId({ db, ...reach })})
-  order by organization.id
-  limit ${limit}`;
+    and ${rows.isBehind}
+  ${rows.order}`;
 };
 
 /** No event of the organization with a smaller id waits for the check. */

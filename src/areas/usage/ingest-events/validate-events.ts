@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
+import { selected } from '../../../platform/db/keyset.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { findNextCheck, listFaults, listUnchecked, markChecked } from './unchecked-events.ts';
 
@@ -12,10 +13,9 @@ const hourOf = (at: Temporal.Instant): Temporal.Instant => at.round({ smallestUn
 export const validateEvents = periodicJob({
   name: 'validate-events',
   item: z.object({ from: z.iso.datetime(), until: z.iso.datetime() }),
-  async select(sql, at, reach, limit) {
+  async select(sql, at, reach, page) {
     const until = hourOf(at);
-    const organizations = await listUnchecked(sql, until, reach, limit);
-    return organizations.map(({ organization_id, sandbox, from }) => ({
+    return selected(await listUnchecked(sql, until, reach, page), page, ({ organization_id, sandbox, from }) => ({
       organization_id,
       sandbox,
       item: { from: from.toString(), until: until.toString() },

@@ -7,6 +7,7 @@ import { startOf } from '../../../engine/calendar/terms.ts';
 import { AmountOutOfRange, cents, sumCents } from '../../../engine/money/cents.ts';
 import { decimalText } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import { selected } from '../../../platform/db/keyset.ts';
 import type { SubscriptionId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { idOf } from '../../../platform/schema/id.ts';
@@ -35,14 +36,18 @@ import {
 export const dailyUsage = periodicJob({
   name: 'daily-usage',
   item: z.object({ subscription_id: idOf<SubscriptionId>() }),
-  select: async (sql, at, reach, limit) =>
-    (await listSubscriptionsToLookAt(sql, at, reach, limit)).map(({ organization_id, sandbox, id, since }) => ({
-      organization_id,
-      sandbox,
-      item: { subscription_id: id },
-      key: `${id}-${since}`,
-      resource: { type: 'Subscription', id },
-    })),
+  select: async (sql, at, reach, page) =>
+    selected(
+      await listSubscriptionsToLookAt(sql, at, reach, page),
+      page,
+      ({ organization_id, sandbox, id, since }) => ({
+        organization_id,
+        sandbox,
+        item: { subscription_id: id },
+        key: `${id}-${since}`,
+        resource: { type: 'Subscription', id },
+      }),
+    ),
   work: (ctx, item, at) => look(ctx, item.subscription_id, at),
   nextDueAt: (scope) => earliestLook(scope),
 });

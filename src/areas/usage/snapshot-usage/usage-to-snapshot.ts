@@ -2,9 +2,10 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed } from '../../../platform/db/keyset.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { InvoiceId, OrganizationId, SubscriptionId } from '../../../platform/ids.ts';
-import type { Reach } from '../../../platform/periodic-job.ts';
+import type { Page, Reach } from '../../../platform/periodic-job.ts';
 import type { SnapshotEntry } from '../daily-usage/snapshot.ts';
 
 /**
@@ -26,16 +27,16 @@ const looks = (db: Db) => db`
     where charge.organization_id = s.organization_id and charge.plan_id = s.plan_id and charge.deleted_at is null
       and metric.recurring))`;
 
-export const listSubscriptionsToLookAt = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<
-  { organization_id: OrganizationId; sandbox: boolean; id: string; since: string }[]
->`
-  select look.organization_id, organization.sandbox, look.id,
-    to_char(look.look_at at time zone 'UTC', 'YYYY-MM-DD-HH24') as since
-  from (${looks(db)}) look
-  join organizations organization on organization.id = look.organization_id
-  where look.look_at <= ${at} and ${inReach(db, reach, db`look.organization_id`)}
-  order by look.look_at, look.id
-  limit ${limit}`;
+export const listSubscriptionsToLookAt = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
+  const rows = keyset(db, page, db`look.organization_id`, db`look.look_at, look.id`);
+  return db<({ organization_id: OrganizationId; sandbox: boolean; id: string; since: string } & Placed)[]>`
+    select look.organization_id, organization.sandbox, look.id,
+      to_char(look.look_at at time zone 'UTC', 'YYYY-MM-DD-HH24') as since, ${rows.place}
+    from (${looks(db)}) look
+    join organizations organization on organization.id = look.organization_id
+    where look.look_at <= ${at} and ${inReach(db, reach, db`look.organization_id`)} and ${rows.isBehind}
+    ${rows.order}`;
+};
 
 export async function earliestLook({ db, organizationId }: Scope): Promise<Temporal.Instant | null> {
   const [row] = await db<{ at: Temporal.Instant | null }[]>`

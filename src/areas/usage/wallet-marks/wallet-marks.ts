@@ -1,10 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import { keyset, type Placed } from '../../../platform/db/keyset.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CustomerId, OrganizationId, SubscriptionId } from '../../../platform/ids.ts';
-import type { Reach } from '../../../platform/periodic-job.ts';
+import type { Page, Reach } from '../../../platform/periodic-job.ts';
 
 /** The periodic job that treats marks. */
 export const WALLET_ONGOING = 'wallet-ongoing';
@@ -66,17 +68,17 @@ export async function earliestWalletMark({ db, organizationId }: Scope): Promise
 }
 
 /** Customers with a mark set at or before `at`, the longest marked first. */
-export const listMarkedCustomers = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<
-  { organization_id: OrganizationId; sandbox: boolean; customer_id: CustomerId }[]
->`
-  select mark.organization_id, organization.sandbox, mark.customer_id
-  from wallet_marks mark
-  join organizations organization on organization.id = mark.organization_id
-  where mark.marked_at <= ${at} and ${
-    reach === 'real-time'
-      ? db`not exists (select from test_clocks clock where clock.organization_id = mark.organization_id)`
-      : db`mark.organization_id = ${reach.organizationId}`
-  }
-  group by mark.organization_id, organization.sandbox, mark.customer_id
-  order by min(mark.marked_at), mark.customer_id
-  limit ${limit}`;
+export const listMarkedCustomers = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
+  const rows = keyset(db, page, db`marked.organization_id`, db`marked.since, marked.customer_id`);
+  return db<({ organization_id: OrganizationId; sandbox: boolean; customer_id: CustomerId } & Placed)[]>`
+    select marked.organization_id, organization.sandbox, marked.customer_id, ${rows.place}
+    from (
+      select mark.organization_id, mark.customer_id, min(mark.marked_at) as since
+      from wallet_marks mark
+      where mark.marked_at <= ${at} and ${inReach(db, reach, db`mark.organization_id`)}
+      group by mark.organization_id, mark.customer_id
+    ) marked
+    join organizations organization on organization.id = marked.organization_id
+    where ${rows.isBehind}
+    ${rows.order}`;
+};

@@ -58,7 +58,8 @@ test('ten sweeps at the same time make one invoice', async () => {
   );
   const [invoice] = await story.invoices(1);
   expect(invoice.billing_periods).toHaveLength(2);
-  expect(await bill.select(service.sql, tick, { organizationId: story.organizationId }, 10)).toEqual([]);
+  const { items } = await bill.select(service.sql, tick, { organizationId: story.organizationId }, { limit: 10 });
+  expect(items).toEqual([]);
 });
 
 test('a billing step that runs again bills nothing again', async () => {
@@ -119,7 +120,8 @@ test.each(['per_customer', 'per_billing_entity'])(
       ),
     );
     const tick = Temporal.Instant.from('2024-03-01T00:10:00Z');
-    const due = await bill.select(service.sql, tick, { organizationId: story.organizationId }, 100);
+    const reach = { organizationId: story.organizationId };
+    const { items: due } = await bill.select(service.sql, tick, reach, { limit: 100 });
     expect(due).toHaveLength(50);
     await Promise.all(due.map(({ item }) => at(story, '2024-03-01T00:10:00Z', (ctx) => bill.work(ctx, item, tick))));
     const invoices = await service.sql`
@@ -218,7 +220,7 @@ test('ticks of real time skip organizations with a test clock and select the oth
   });
   const later = Temporal.Instant.from('2099-01-01T00:10:00Z');
   for (const job of [bill, activate, terminateEnded]) {
-    const due = await job.select(service.sql, later, 'real-time', 100);
+    const { items: due } = await job.select(service.sql, later, 'real-time', { limit: 100 });
     expect(due.map((item) => item.organization_id)).toEqual([org.organization.organization_id]);
   }
 });

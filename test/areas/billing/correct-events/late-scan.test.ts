@@ -117,7 +117,7 @@ test('a policy that was switched off is looked at until the overlap after it is 
     await service.sql`
       insert into late_event_cursors (organization_id, seen_id) values (${id}, ${minutesAgo(seenMinutesAgo)})
       on conflict (organization_id) do update set seen_id = excluded.seen_id`;
-    const due = await listLateOrganizations(service.sql, 'real-time', 100);
+    const due = await listLateOrganizations(service.sql, 'real-time', { limit: 100 });
     return due.some(({ organization_id }) => organization_id === id);
   };
   // Seen before the policy ended, shortly after it, and once more.

@@ -100,7 +100,7 @@ const minutesLater = async (minutes: number): Promise<void> => {
   await service.sql`
     update tax_documents set asked_at = now() - ${`${minutes} minutes`}::interval, next_attempt_at = now()
     where organization_id = ${organizationId} and status = 'pending'`;
-  const due = await retryTaxes.select(service.sql, realNow(), 'real-time', 100);
+  const { items: due } = await retryTaxes.select(service.sql, realNow(), 'real-time', { limit: 100 });
   const producer = createProducer(service.redis, service.config.REDIS_PREFIX);
   for (const { organization_id, item } of due)
     await producer.add('tax.ask', { organization_id, ...(item as { tax_document_id: never }) });

@@ -40,10 +40,14 @@ const store = (...events: ReturnType<typeof event>[]) =>
 
 /** What the tick at 13:05, or another one, tells. */
 async function told(at = TICK, options: { sandbox?: boolean } = {}): Promise<WebhookEvent[]> {
-  return toldOf(database.sql, { found: await validateEvents.select(database.sql, at, scope(), 10), at, ...options });
+  return toldOf(database.sql, {
+    found: (await validateEvents.select(database.sql, at, scope(), { limit: 10 })).items,
+    at,
+    ...options,
+  });
 }
 
-type Selected = Awaited<ReturnType<typeof validateEvents.select>>;
+type Selected = Awaited<ReturnType<typeof validateEvents.select>>['items'];
 
 /** What the work on selected items tells. */
 async function toldOf(
@@ -130,7 +134,7 @@ test('under a test clock a check reads what came since the one before, and a loo
   await send(3, 'late');
   await frozen('14:30');
   await send(2, 'open');
-  const selected = await validateEvents.select(sql, at('14:05'), scope(), 10);
+  const { items: selected } = await validateEvents.select(sql, at('14:05'), scope(), { limit: 10 });
   const { found, read } = await readOf(async (tx) => ({
     next: await validateEvents.nextDueAt({ db: tx, organizationId }, at('13:30')),
     told: await toldOf(tx, { found: selected, at: at('14:05'), sandbox: true }),
