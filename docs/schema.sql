@@ -66,6 +66,15 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE PROCEDURE public.drop_former_key_of_events()
+ LANGUAGE plpgsql
+AS $procedure$
+begin
+  drop trigger if exists events_keep_keys on events;
+  drop index if exists events_transaction;
+end $procedure$;
+comment on function drop_former_key_of_events() is 'When no process of a version before 0083 stores events any more.';
+
 CREATE OR REPLACE FUNCTION public.drop_preview_tables()
  RETURNS void
  LANGUAGE plpgsql
@@ -100,6 +109,23 @@ begin
   execute format('drop schema %I cascade', own);
 end $function$;
 comment on function drop_preview_views() is 'Before a migration, which may change columns that they show.';
+
+CREATE OR REPLACE FUNCTION public.event_digest(digest bytea)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+  select rpad(encode(digest, 'hex'), 32, '0')::uuid
+$function$;
+
+CREATE OR REPLACE FUNCTION public.event_hash(words text)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+  select encode(substr(sha256(convert_to(words, 'UTF8')), 1, 16), 'hex')::uuid
+$function$;
+comment on function event_hash(text) is 'The same as src/areas/usage/events/event-key.ts.';
 
 CREATE OR REPLACE FUNCTION public.follow_wallet_holds()
  RETURNS trigger
@@ -150,6 +176,19 @@ begin
   return (select shapes_version from organizations where id = organization);
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_event_keys()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into event_keys (organization_id, transaction_hash, subscription_hash, digest, event_timestamp, event_id)
+  select organization_id, event_hash(transaction_id), event_hash(external_subscription_id), event_digest(digest),
+    timestamp, id
+  from new_rows
+  on conflict do nothing;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.lock_quote(quote uuid)
  RETURNS boolean
@@ -1813,6 +1852,56 @@ CREATE INDEX event_corrections_newest ON public.event_corrections USING btree (o
 CREATE INDEX event_corrections_subscription ON public.event_corrections USING btree (organization_id, external_subscription_id);
 CREATE INDEX event_corrections_unsettled ON public.event_corrections USING btree (organization_id, external_subscription_id) WHERE (status = ANY (ARRAY['pending'::text, 'applied'::text]));
 
+create table event_key_moves (
+  prepared_at timestamp with time zone not null,
+  finished_at timestamp with time zone
+);
+comment on table event_key_moves is 'Since when events can be stored without their former key, and when it was dropped. One row.';
+
+create table event_keys (
+  organization_id uuid not null,
+  transaction_hash uuid not null,
+  subscription_hash uuid not null,
+  digest uuid not null,
+  event_timestamp timestamp with time zone not null,
+  event_id uuid not null,
+  constraint event_keys_pkey PRIMARY KEY (organization_id, transaction_hash, subscription_hash)
+) partition by HASH (organization_id);
+comment on table event_keys is 'Which transaction ids of a subscription are taken, by which event and payload; they outlive the events.';
+comment on column event_keys.digest is 'the digest of the event, as in events.digest';
+
+create table event_keys_0 partition of event_keys FOR VALUES WITH (modulus 16, remainder 0);
+
+create table event_keys_1 partition of event_keys FOR VALUES WITH (modulus 16, remainder 1);
+
+create table event_keys_10 partition of event_keys FOR VALUES WITH (modulus 16, remainder 10);
+
+create table event_keys_11 partition of event_keys FOR VALUES WITH (modulus 16, remainder 11);
+
+create table event_keys_12 partition of event_keys FOR VALUES WITH (modulus 16, remainder 12);
+
+create table event_keys_13 partition of event_keys FOR VALUES WITH (modulus 16, remainder 13);
+
+create table event_keys_14 partition of event_keys FOR VALUES WITH (modulus 16, remainder 14);
+
+create table event_keys_15 partition of event_keys FOR VALUES WITH (modulus 16, remainder 15);
+
+create table event_keys_2 partition of event_keys FOR VALUES WITH (modulus 16, remainder 2);
+
+create table event_keys_3 partition of event_keys FOR VALUES WITH (modulus 16, remainder 3);
+
+create table event_keys_4 partition of event_keys FOR VALUES WITH (modulus 16, remainder 4);
+
+create table event_keys_5 partition of event_keys FOR VALUES WITH (modulus 16, remainder 5);
+
+create table event_keys_6 partition of event_keys FOR VALUES WITH (modulus 16, remainder 6);
+
+create table event_keys_7 partition of event_keys FOR VALUES WITH (modulus 16, remainder 7);
+
+create table event_keys_8 partition of event_keys FOR VALUES WITH (modulus 16, remainder 8);
+
+create table event_keys_9 partition of event_keys FOR VALUES WITH (modulus 16, remainder 9);
+
 create table event_versions (
   organization_id uuid not null,
   event_id uuid not null,
@@ -1845,13 +1934,12 @@ create table events (
   created_at timestamp with time zone not null,
   constraint events_pkey PRIMARY KEY (id)
 ) with (autovacuum_analyze_scale_factor=0.01, autovacuum_analyze_threshold=10000);
-comment on table events is 'Usage events as received, each transaction_id once per subscription.';
+comment on table events is 'Usage events as received; event_keys has each transaction_id once per subscription.';
 CREATE INDEX events_in_arrival ON public.events USING btree (organization_id, id) WHERE (num_nulls(id) <> 1);
 CREATE INDEX events_newest ON public.events USING btree (organization_id, "timestamp" DESC, transaction_id) WHERE (num_nulls(deleted_at) <> 0);
 CREATE INDEX events_newest_of_code ON public.events USING btree (organization_id, code, "timestamp" DESC, transaction_id) WHERE (num_nonnulls(deleted_at) <> 1);
 CREATE INDEX events_of_subscription ON public.events USING btree (organization_id, external_subscription_id, code, "timestamp") WHERE (deleted_at IS NULL);
 CREATE INDEX events_retracted ON public.events USING btree (organization_id, external_subscription_id, code, "timestamp") WHERE (deleted_at IS NOT NULL);
-CREATE UNIQUE INDEX events_transaction ON public.events USING btree (transaction_id, organization_id, external_subscription_id);
 CREATE TRIGGER events_tell_access AFTER UPDATE ON public.events REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_changed_events();
 
 create table feature_usage_limits (

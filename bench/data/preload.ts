@@ -26,14 +26,20 @@ export async function withoutIndexes({ sql, schema }: Environment, insertions: s
     where schemaname = ${schema} and tablename = 'events' and indexname <> 'events_pkey'`;
   for (const { name } of indexes) await sql.unsafe(`drop index ${name}`);
   await withoutTimeout(sql, insertions);
-  await withoutTimeout(
-    sql,
-    indexes.map((index) => index.definition),
-  );
+  await withoutTimeout(sql, [...indexes.map((index) => index.definition), KEEP_KEYS]);
   await sql.unsafe('vacuum analyze events');
 }
 
-/** A copy of `events` with the same rows and the same indexes: the target of the raw COPY. */
+/** The keys of events that the storing statement did not see. */
+const KEEP_KEYS = `
+  insert into event_keys (organization_id, transaction_hash, subscription_hash, digest, event_timestamp, event_id)
+  select organization_id, event_hash(transaction_id), event_hash(external_subscription_id), event_digest(digest),
+    timestamp, id
+  from events on conflict do nothing`;
+
+/**
+ * A copy of `events` with the same rows, the same indexes and a key that keeps each once: the target of the raw COPY.
+ */
 export async function copyEventsTable({ sql, schema }: Environment, name: string): Promise<void> {
   const indexes = await sql<{ definition: string }[]>`
     select indexdef as definition from pg_indexes where schemaname = ${schema} and tablename = 'events'`;
@@ -43,6 +49,7 @@ export async function copyEventsTable({ sql, schema }: Environment, name: string
     ...indexes.map(({ definition }) =>
       definition.replace(/INDEX (\S+) ON/, `INDEX ${name}_$1 ON`).replace(`${schema}.events `, `${schema}.${name} `),
     ),
+    `create unique index ${name}_transaction on ${name} (transaction_id, organization_id, external_subscription_id)`,
   ]);
   await sql.unsafe(`vacuum analyze ${name}`);
 }

@@ -26,7 +26,7 @@ const NOW = Temporal.Instant.from('2024-02-29T20:30:00Z');
  */
 export async function measureHeavyUsage(environment: Environment, effort: Effort): Promise<Findings> {
   const findings = emptyFindings();
-  await environment.sql`truncate events`;
+  await environment.sql`truncate events, event_keys`;
   const { id, apiKey } = await createBenchOrganization(environment, 'Bench heavy usage');
   const workers = await startProcess(environment, 'workers/all.js');
   const ingress = await startProcess(environment, 'src/ingress/server.js');

@@ -43,7 +43,7 @@ interface Case {
  */
 export async function measureUsage(environment: Environment, effort: Effort): Promise<Findings> {
   const findings = emptyFindings();
-  await environment.sql`truncate events`;
+  await environment.sql`truncate events, event_keys`;
   const large = await createBenchOrganization(environment, 'Bench usage large');
   const small = await createBenchOrganization(environment, 'Bench usage small');
   const reader = await createBenchOrganization(environment, 'Bench usage reader');

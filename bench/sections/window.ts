@@ -27,7 +27,7 @@ const READS_OF_LIST = 5;
 export async function measureWindow(environment: Environment, effort: Effort): Promise<Findings> {
   const findings = emptyFindings();
   const { sql } = environment;
-  await sql`truncate events`;
+  await sql`truncate events, event_keys`;
   const { id, apiKey } = await createBenchOrganization(environment, 'Bench window');
   const workers = await startProcess(environment, 'workers/all.js');
   const ingress = await startProcess(environment, 'src/ingress/server.js');

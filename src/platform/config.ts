@@ -200,6 +200,12 @@ const Settings = z.object({
     .default('meterstone@localhost')
     .describe('Address from which mails come'),
   AUDIT_LOGS_PERIOD_DAYS: whole(30).describe('Days that activity and API logs stay visible'),
+  EVENT_KEYS_RETENTION_MONTHS: z.coerce
+    .number()
+    .int()
+    .min(3)
+    .optional()
+    .describe('Months after which the transaction id of an event that is gone may be used again; unset: never'),
   TEST_CLOCK_MAX_SPAN_YEARS: whole(5).describe('Farthest advance of a test clock'),
   TEST_CLOCK_MAX_STEPS: whole(100_000).describe('Instants with work in one advance'),
   HOLD_MAX_SECONDS: whole(86_400).describe('Longest life of a wallet hold'),

@@ -101,6 +101,9 @@ export const firstIdAt = (at: { epochMilliseconds: number }): string => {
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
 };
 
+/** When an id was made, in milliseconds of the real clock. */
+export const madeAtMs = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Whether a text may be sent to Postgres as a uuid; anything else in a path is not found. */

@@ -62,17 +62,33 @@ export async function explainStatement(
     if (error.code !== UNIQUE_VIOLATION) throw error;
     return planOf(''); // what has stored a row cannot store it again
   });
+  const wholes = await wholesOf(sql);
   return {
-    scans: [...new Set(scansOf(plan, tables))].sort(),
+    scans: [...new Set(scansOf(plan, { tables, wholes }))].sort(),
     blocks: (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0),
   };
 }
 
 const literal = (text: string): string => ` E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 
-function scansOf(node: PlanNode, tables: readonly string[]): string[] {
-  const below = (node.Plans ?? []).flatMap((each) => scansOf(each, tables));
-  const { 'Node Type': type, 'Relation Name': table, 'Index Name': index } = node;
+/** The divided table or index that a part belongs to, by the name of the part. */
+async function wholesOf(sql: Sql): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql<{ part: string; whole: string }[]>`
+    select part.relname as part, whole.relname as whole from pg_inherits
+    join pg_class part on part.oid = inhrelid join pg_class whole on whole.oid = inhparent`;
+  return new Map(rows.map(({ part, whole }) => [part, whole]));
+}
+
+interface Known {
+  tables: readonly string[];
+  wholes: ReadonlyMap<string, string>;
+}
+
+function scansOf(node: PlanNode, known: Known): string[] {
+  const { tables, wholes } = known;
+  const below = (node.Plans ?? []).flatMap((each) => scansOf(each, known));
+  const { 'Node Type': type } = node;
+  const [table, index] = [node['Relation Name'], node['Index Name']].map((name) => wholes.get(name ?? '') ?? name);
   if (node['Actual Loops'] === 0 || type === 'ModifyTable' || type === 'Bitmap Heap Scan') return below;
   if (index !== undefined && tables.some((name) => index.startsWith(`${name}_`))) return [index, ...below];
   if (index === undefined && table !== undefined && tables.includes(table)) return [`${table}: ${type}`, ...below];

@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { keepLogPartitions } from '../../areas/tenancy/retain-rows/log-partitions.ts';
+import { dropFormerKey } from '../../areas/usage/event-keys/former-key.ts';
+import { forgetOldKeys } from '../../areas/usage/event-keys/old-keys.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import { firstIdAt } from '../../platform/ids.ts';
@@ -18,14 +20,16 @@ const BATCH = 5000;
 
 /**
  * Creates the log partitions of this and the next month, drops what is older than the longest period that any
- * organization shows (logs.md#storage), old ticks, the timelines of clocks deleted long ago, old runs of the auditor,
- * old calls to other systems and old estimates of tax engines.
+ * organization shows (logs.md#storage), the former key of events, keys of events that are gone, old ticks, the timelines
+ * of clocks deleted long ago, old runs of the auditor, old calls to other systems and old estimates of tax engines.
  */
 export const housekeeping: SweepJob = {
   name: 'housekeeping',
   async sweep(deps, _at, hold) {
     const now = realNow();
     await keepLogPartitions(deps, now);
+    await dropFormerKey(deps, now);
+    await forgetOldKeys(deps, now);
     const ticksFrom = now.subtract({ hours: 24 * TICKS_KEPT_DAYS });
     await deleteInBatches(hold, (limit) => deleteTicks(deps.sql, ticksFrom, limit));
     const timelinesFrom = now.subtract({ hours: 24 * TIMELINES_KEPT_DAYS });

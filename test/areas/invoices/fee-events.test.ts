@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CountedFee, listEventsOfFee } from '../../../src/areas/invoices/fee-explanations/counted-events.ts';
 import { listFeeInputs } from '../../../src/areas/invoices/fee-explanations/queries.ts';
+import { keepEventKeys } from '../../support/keep-event-keys.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { openStory, type Story } from '../../support/story.ts';
 
@@ -33,6 +34,7 @@ beforeAll(async () => {
       'calls', timestamptz '2024-03-01T00:00:00Z' + (n * 7919 % ${MANY}) / 2 * interval '40 seconds',
       '{"n": 1}'::jsonb, '\\x00', '2024-03-01T00:00:00Z'
     from generate_series(0, ${MANY - 1}::int) as n`;
+  await keepEventKeys(service.sql);
   await service.sql`analyze events`;
   const [stored] = await listFeeInputs({ db: service.sql, organizationId: story.organizationId }, [svc_id]);
   fee = { ...stored!, external_subscription_id: 'sub' };

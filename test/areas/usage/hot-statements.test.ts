@@ -35,7 +35,12 @@ const KINDS = [
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ pools: UNSCHEDULED });
-  for (const table of HOT_TABLES) await service.sql.unsafe(`alter table ${table} set (autovacuum_enabled = false)`);
+  const tables = await service.sql<{ name: string }[]>`
+    select class.relname as name from unnest(${HOT_TABLES}::text[]) as hot (name)
+    cross join lateral pg_partition_tree(hot.name::regclass) as part
+    join pg_class class on class.oid = part.relid
+    where part.isleaf`;
+  for (const { name } of tables) await service.sql.unsafe(`alter table ${name} set (autovacuum_enabled = false)`);
 });
 afterAll(() => service.stop());
 

@@ -9,12 +9,16 @@ export interface HotStatement {
 }
 
 /** Tables whose statements must be listed here. */
-export const HOT_TABLES = ['events', 'usage_buckets', 'usage_uniques', 'fees'] as const;
+export const HOT_TABLES = ['events', 'event_keys', 'usage_buckets', 'usage_uniques', 'fees'] as const;
 
 export const hotStatements: readonly HotStatement[] = [
   // Ingest: 100 events that are stored already.
   { phrase: 'insert into events (id, organization_id', indexes: [], mostBlocks: 1000 },
-  { phrase: 'select key.n::int as n, e.id', indexes: ['events_transaction'], mostBlocks: 500 },
+  {
+    phrase: 'select sent.n::int as n, key.event_id',
+    indexes: ['event_keys_pkey', 'events_pkey'],
+    mostBlocks: 900,
+  },
   // What follows it: a batch of 100 events.
   { phrase: 'with taken as materialized ( select event_ids', indexes: ['events_pkey'], mostBlocks: 600 },
   { phrase: 'with event as materialized ( select e.organization_id', indexes: ['events_pkey'], mostBlocks: 1500 },
@@ -66,11 +70,15 @@ export const hotStatements: readonly HotStatement[] = [
   },
   {
     phrase: ">= 'infinity' order by e.timestamp desc fetch first",
-    indexes: ['events_transaction'],
+    indexes: ['event_keys_pkey', 'events_pkey'],
     mostBlocks: 20,
   },
-  { phrase: ">= 'infinity' order by e.timestamp desc limit", indexes: ['events_transaction'], mostBlocks: 20 },
-  { phrase: ">= 'infinity' order by e.created_at desc", indexes: ['events_transaction'], mostBlocks: 20 },
+  {
+    phrase: ">= 'infinity' order by e.timestamp desc limit",
+    indexes: ['event_keys_pkey', 'events_pkey'],
+    mostBlocks: 20,
+  },
+  { phrase: ">= 'infinity' order by e.created_at desc", indexes: ['event_keys_pkey', 'events_pkey'], mostBlocks: 20 },
   { phrase: 'and id = any ($2::uuid[]) and coalesce', indexes: ['events_pkey'], mostBlocks: 400 },
   // Usage of a subscription of 3 000 events and four charges, and a month's end.
   {

@@ -5,6 +5,7 @@ import { isoText } from '../../../platform/db/iso-text.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { CorrectionId, EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { idOfEvent } from '../events/event-key.ts';
 import { isLive } from '../events/live-events.ts';
 
 // Namespace of the advisory locks of corrections; the others are in usage-shapes/shape-locks.ts.
@@ -36,15 +37,17 @@ export const lockCorrections = ({ db, organizationId }: Scope, externalSubscript
  * @throws Refusal 404 event, also when it is retracted
  */
 export async function lockEvent(
-  { db, organizationId }: Scope,
+  scope: Scope,
   externalSubscriptionId: ExternalSubscriptionId,
   transactionId: string,
 ): Promise<EventToCorrect> {
+  const { db, organizationId } = scope;
   const [event] = await db<EventToCorrect[]>`
     select id, code, ${isoText(db, db`timestamp`)} as timestamp, properties::text as properties,
       trim_scale(precise_total_amount_cents)::text as precise_total_amount_cents
     from events e
-    where organization_id = ${organizationId} and transaction_id = ${transactionId}
+    where id = ${idOfEvent(scope, transactionId, externalSubscriptionId)}
+      and organization_id = ${organizationId} and transaction_id = ${transactionId}
       and external_subscription_id = ${externalSubscriptionId} and ${isLive(db, db`e`)}
     for update`;
   if (!event) throw refuse.notFound('event');

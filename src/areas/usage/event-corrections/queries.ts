@@ -15,6 +15,7 @@ import type {
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { Policy } from '../../catalog/usage-policies/schema.ts';
+import { eventsOfTransaction } from '../events/event-key.ts';
 import type { CorrectionListQuery, Kind, Part, Status } from './schema.ts';
 
 export interface CorrectionRow {
@@ -150,16 +151,15 @@ export interface VersionRow {
  * @throws Refusal 404 event
  */
 export async function listVersions(
-  { db, organizationId }: Scope,
+  scope: Scope,
   transactionId: string,
   externalSubscriptionId: ExternalSubscriptionId | undefined,
 ): Promise<VersionRow[]> {
+  const { db, organizationId } = scope;
   const rows = await db<VersionRow[]>`
     with event as (
-      select * from events
-      where organization_id = ${organizationId} and transaction_id = ${transactionId}
-        ${externalSubscriptionId === undefined ? db`` : db`and external_subscription_id = ${externalSubscriptionId}`}
-      order by created_at desc, id desc
+      select e.* from ${eventsOfTransaction(scope, transactionId, externalSubscriptionId)}
+      order by e.created_at desc, e.id desc
       limit 1
     ), state as (
       select version, code, timestamp, properties, precise_total_amount_cents, correction_id as ended_by,

@@ -7,6 +7,7 @@ import { countMatching, MOST_LOOKED_AT, type Total } from '../../../platform/lis
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { EventPlace } from './cursor.ts';
+import { eventsOfTransaction } from './event-key.ts';
 import { isLive, isLiveInOrder, isLiveOfCode } from './live-events.ts';
 import type { EventListQuery } from './schema.ts';
 import type { ShownEvent } from './view.ts';
@@ -21,11 +22,12 @@ const columns = (db: Db) => db`
  *
  * @throws Refusal 404 event
  */
-export async function getEvent({ db, organizationId }: Scope, transactionId: string): Promise<ShownEvent> {
+export async function getEvent(scope: Scope, transactionId: string): Promise<ShownEvent> {
+  const { db } = scope;
   const [row] = await db<ShownEvent[]>`
-    select ${columns(db)} from events e
-    where organization_id = ${organizationId} and transaction_id = ${transactionId} and ${isLive(db, db`e`)}
-    order by e.created_at desc, id desc
+    select ${columns(db)} from (select e.* from ${eventsOfTransaction(scope, transactionId)}) e
+    where ${isLive(db, db`e`)}
+    order by e.created_at desc, e.id desc
     limit 1`;
   if (!row) throw refuse.notFound('event');
   return row;
@@ -42,6 +44,10 @@ export interface EventPage extends Page {
   after: EventPlace | null;
 }
 
+/** Where the events `e` of a list are read. */
+const eventsOfList = (scope: Scope, { transaction_id: id, external_subscription_id: subscription }: Filters) =>
+  id === undefined ? scope.db`events e` : scope.db`(select e.* from ${eventsOfTransaction(scope, id, subscription)}) e`;
+
 const matches = (scope: Scope, filters: Filters) => scope.db`
   ${isAskedFor(scope, filters)} and ${isLiveInList(scope.db, filters)}`;
 
@@ -56,7 +62,6 @@ const isAskedFor = ({ db, organizationId }: Scope, filters: Filters) => db`
   e.organization_id = ${organizationId}
   ${filters.code === undefined ? db`` : db`and e.code = ${filters.code}`}
   ${filters.external_subscription_id === undefined ? db`` : db`and e.external_subscription_id = ${filters.external_subscription_id}`}
-  ${filters.transaction_id === undefined ? db`` : db`and e.transaction_id = ${filters.transaction_id}`}
   ${filters.timestamp_from === undefined ? db`` : db`and e.timestamp >= ${filters.timestamp_from}`}
   ${filters.timestamp_to === undefined ? db`` : db`and e.timestamp < ${filters.timestamp_to}`}`;
 
@@ -147,7 +152,7 @@ function firstEvents(
   const { db } = scope;
   const first = (where: Fragment) => db`
     (select * from (
-      select * from events e
+      select * from ${eventsOfList(scope, filters)}
       where ${matches(scope, filters)} ${code === undefined ? db`` : db`and e.code = ${code}`} ${where}
       ${inOrderOfIndex(db, filters)} fetch first (${most}::int) rows with ties
     ) e ${inOrder(db)} limit ${most})`;
@@ -226,7 +231,7 @@ const listed = (db: Db, codes: readonly string[]) => db`unnest(${codes}::text[])
 function countedEvents(scope: Scope, filters: Filters, codes: readonly string[]): Fragment {
   const { db } = scope;
   const first = (code: Fragment) => db`
-    (select from events e where ${matches(scope, filters)} ${code}
+    (select from ${eventsOfList(scope, filters)} where ${matches(scope, filters)} ${code}
     order by e.timestamp desc limit ${MOST_LOOKED_AT}) e`;
   if (!isByCode(filters)) return first(db``);
   return db`
@@ -239,7 +244,8 @@ export async function countEvents(scope: Scope, filters: Filters): Promise<Total
   const codes = await listCodes(scope, filters);
   const first = countedEvents(scope, filters, codes);
   // An estimate, for which Postgres has statistics of the column.
-  const all = scope.db`events e where ${isAskedFor(scope, filters)} and e.deleted_at is null`;
+  const all = scope.db`
+    ${eventsOfList(scope, filters)} where ${isAskedFor(scope, filters)} and e.deleted_at is null`;
   return countMatching(scope.db, all, first);
 }
 

@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countEvents, listEnrichedEvents, listEvents } from '../../../../src/areas/usage/events/queries.ts';
 import type { Db } from '../../../../src/platform/db/connect.ts';
+import { keepEventKeys } from '../../../support/keep-event-keys.ts';
 import { rowsOfEventsRead } from '../../../support/rows-of-events-read.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 
@@ -19,6 +20,7 @@ beforeAll(async () => {
   // Three subscriptions share transaction ids, and ten events of each have one instant.
   await insert(few, 300, '10 minutes');
   await insert(many, MANY, '1 second');
+  await keepEventKeys(service.sql);
   await service.sql`analyze events`;
 });
 afterAll(() => service.stop());

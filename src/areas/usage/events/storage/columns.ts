@@ -2,6 +2,7 @@ import type { OrganizationId } from '../../../../platform/ids.ts';
 import { eventDigest } from '../../../catalog/usage-shapes/event-digest.ts';
 import type { KnownGroup, LiveShape } from '../../../catalog/usage-shapes/storing-catalog.ts';
 import { groupJson } from '../../../catalog/usage-shapes/usage-shape.ts';
+import { eventHash } from '../event-key.ts';
 import { bytesArray, plainArray, textArray } from './array-literal.ts';
 import type { PreparedEvent } from './prepare-event.ts';
 
@@ -74,7 +75,9 @@ export function columnsOf(
       created: plainArray(prepared.map((each) => each.created_at)),
       properties: prepared.map((each) => each.properties).join(SEPARATOR),
       amounts: plainArray(events.map((event) => event.precise_total_amount_cents)),
-      digests: bytesArray(events.map((event) => event.digest)),
+      digests: plainArray(events.map((event) => event.digest)),
+      transactionHashes: plainArray(events.map((event) => eventHash(event.transaction_id))),
+      subscriptionHashes: plainArray(hashesOf(events.map((event) => event.external_subscription_id))),
       agents: textArray(rows.map((row) => row.user_agent)),
       addresses: textArray(rows.map((row) => row.remote_address)),
       buckets: plainArray(bucketOf.map((bucket) => bucket?.number ?? null)),
@@ -110,6 +113,15 @@ export function columnsOf(
 }
 
 export type Columns = ReturnType<typeof columnsOf>;
+
+/** The hash of each text; of equal neighbours, as `byKey` leaves them, once. */
+function hashesOf(texts: readonly string[]): string[] {
+  let last: { text: string; hash: string } | undefined;
+  return texts.map((text) => {
+    if (last?.text !== text) last = { text, hash: eventHash(text) };
+    return last.hash;
+  });
+}
 
 /** Groups of the rows that are not known to be stored, each once, in a fixed order. */
 export function newGroupsOf(rows: readonly EventRow[]): NewGroup[] {

@@ -1,7 +1,8 @@
 import type { Db } from '../../../../platform/db/connect.ts';
 import { isoText } from '../../../../platform/db/iso-text.ts';
 import type { EventBatchId, EventId, ExternalSubscriptionId, OrganizationId } from '../../../../platform/ids.ts';
-import { plainArray, textArray } from './array-literal.ts';
+import { eventHash } from '../event-key.ts';
+import { plainArray } from './array-literal.ts';
 import type { Columns } from './columns.ts';
 
 /** Longest wait for a lock from here to the end of the transaction. */
@@ -50,18 +51,24 @@ export const insertEvents = (
       ${events.transactions}::text[], ${events.codes}::text[], ${events.timestamps}::timestamptz[],
       ${events.created}::timestamptz[], string_to_array(${events.properties}::text, chr(31)),
       ${events.amounts}::numeric[],
-      ${events.digests}::bytea[], ${events.agents}::text[], ${events.addresses}::text[],
+      ${events.digests}::uuid[], ${events.transactionHashes}::uuid[], ${events.subscriptionHashes}::uuid[],
+      ${events.agents}::text[], ${events.addresses}::text[],
       ${events.buckets}::int[], ${events.values}::numeric[], ${events.offsets}::numeric[],
       ${events.counted}::numeric[]
-    ) as row (o, id, subscription, transaction, code, timestamp, created_at, properties, amount, digest, user_agent,
-      remote_address, bucket, value, seconds, digest_in_bucket)
+    ) as row (o, id, subscription, transaction, code, timestamp, created_at, properties, amount, digest,
+      transaction_hash, subscription_hash, user_agent, remote_address, bucket, value, seconds, digest_in_bucket)
+  ), taken as (
+    insert into event_keys (organization_id, transaction_hash, subscription_hash, digest, event_timestamp, event_id)
+    select (${organizations.ids}::uuid[])[o], transaction_hash, subscription_hash, digest, timestamp, id
+    from input where is_fresh
+    on conflict (organization_id, transaction_hash, subscription_hash) do nothing
+    returning event_id
   ), inserted as (
     insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties,
       precise_total_amount_cents, digest, user_agent, remote_address, created_at)
     select id, (${organizations.ids}::uuid[])[o], subscription, transaction, code, timestamp, properties::jsonb, amount,
-      digest, user_agent, remote_address, created_at
-    from input where is_fresh
-    on conflict (organization_id, transaction_id, external_subscription_id) do nothing
+      uuid_send(digest), user_agent, remote_address, created_at
+    from taken join input on input.id = taken.event_id
     returning id, organization_id
   ), rolled as materialized (
     select (${organizations.ids}::uuid[])[key.o] as organization_id, key.subscription, key.shape_id, key.hour, key.hash,
@@ -137,12 +144,20 @@ export const insertEvents = (
   select null, pg_current_xact_id()::text`;
 };
 
-/** The stored event with the key of one that was not inserted. */
-export interface StoredEvent {
+/** What is known of the event that has the key of one that was not inserted. */
+export interface KeptKey {
   n: number;
   id: EventId;
   /** Same code, properties, amount, and timestamp where one was sent. */
   is_same: boolean;
+  /** As first received, in ISO text. */
+  event_timestamp: string;
+  /** Null when the event itself is gone. */
+  event: StoredEvent | null;
+}
+
+export interface StoredEvent {
+  id: EventId;
   transaction_id: string;
   external_subscription_id: ExternalSubscriptionId;
   code: string;
@@ -153,10 +168,10 @@ export interface StoredEvent {
 }
 
 /**
- * Stored events with some keys, as they were first received: version 1 of corrected ones
+ * The kept keys of some events, and the stored events as they were first received: version 1 of corrected ones
  * (event-corrections.md#order-of-work).
  */
-export const findStored = (
+export async function findKept(
   tx: Db,
   keys: readonly {
     organization_id: OrganizationId;
@@ -165,10 +180,11 @@ export const findStored = (
     digest: string;
     timestamp: string | null;
   }[],
-) => tx<StoredEvent[]>`
-  select key.n::int as n, e.id, e.transaction_id, e.external_subscription_id,
-    e.digest = decode(key.digest, 'hex')
-      and (key.timestamp is null or coalesce(first.timestamp, e.timestamp) = key.timestamp) as is_same,
+): Promise<KeptKey[]> {
+  const rows = await tx<(Omit<KeptKey, 'event'> & Omit<StoredEvent, 'code'> & { code: string | null })[]>`
+  select sent.n::int as n, key.event_id as id, e.transaction_id, e.external_subscription_id,
+    key.digest = sent.digest and (sent.timestamp is null or key.event_timestamp = sent.timestamp) as is_same,
+    ${isoText(tx, tx`key.event_timestamp`)} as event_timestamp,
     coalesce(first.code, e.code) as code,
     ${isoText(tx, tx`coalesce(first.timestamp, e.timestamp)`)} as timestamp,
     coalesce(first.properties, e.properties)::text as properties,
@@ -177,15 +193,26 @@ export const findStored = (
       as precise_total_amount_cents,
     ${isoText(tx, tx`e.created_at`)} as created_at
   from unnest(${plainArray(keys.map((key) => key.organization_id))}::uuid[],
-    ${textArray(keys.map((key) => key.transaction_id))}::text[],
-    ${textArray(keys.map((key) => key.external_subscription_id))}::text[],
-    ${plainArray(keys.map((key) => key.digest))}::text[],
+    ${plainArray(keys.map((key) => eventHash(key.transaction_id)))}::uuid[],
+    ${plainArray(keys.map((key) => eventHash(key.external_subscription_id)))}::uuid[],
+    ${plainArray(keys.map((key) => key.digest))}::uuid[],
     ${plainArray(keys.map((key) => key.timestamp))}::timestamptz[])
-    with ordinality key (organization_id, transaction_id, external_subscription_id, digest, timestamp, n)
+    with ordinality sent (organization_id, transaction_hash, subscription_hash, digest, timestamp, n)
   cross join lateral (
-    select * from events
-    where organization_id = key.organization_id and transaction_id = key.transaction_id
-      and external_subscription_id = key.external_subscription_id
+    select * from event_keys
+    where organization_id = sent.organization_id and transaction_hash = sent.transaction_hash
+      and subscription_hash = sent.subscription_hash
     limit 1 -- the unique index, whatever is known of the table: a join was planned as a scan of it
-  ) e
-  left join event_versions first on e.version > 1 and first.event_id = e.id and first.version = 1`;
+  ) key
+  left join lateral (
+    select * from events where id = key.event_id and organization_id = sent.organization_id limit 1) e on true
+  left join lateral (
+    select * from event_versions where event_id = e.id and e.version > 1 and version = 1 limit 1) first on true`;
+  return rows.map(({ n, is_same, event_timestamp, code, ...event }) => ({
+    n,
+    id: event.id,
+    is_same,
+    event_timestamp,
+    event: code === null ? null : { ...event, code },
+  }));
+}

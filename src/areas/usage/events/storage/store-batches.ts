@@ -1,14 +1,15 @@
 import { assert } from '../../../../engine/assert.ts';
 import type { Db } from '../../../../platform/db/connect.ts';
 import type { EventBatchId, ExternalSubscriptionId, OrganizationId, UsageShapeId } from '../../../../platform/ids.ts';
-import { newId } from '../../../../platform/ids.ts';
+import { madeAtMs, newId } from '../../../../platform/ids.ts';
 import { Refusal, refuse } from '../../../../platform/refusal.ts';
 import type { Catalog, LiveShape } from '../../../catalog/usage-shapes/storing-catalog.ts';
 import { MOST_GROUPS_BY_HOURS, sumsUpToDays } from '../../../catalog/usage-shapes/usage-shape.ts';
 import type { IncomingBatch, Verdict } from '../incoming-event.ts';
+import { isoOfMs } from '../timestamps.ts';
 import { eventText } from '../view.ts';
 import { byKey, columnsOf, type EventRow, type NewGroup, newGroupsOf } from './columns.ts';
-import { findStored, holdClocks, insertEvents, type StoredEvent, waitForLocks } from './insert-events.ts';
+import { findKept, holdClocks, insertEvents, type KeptKey, type StoredEvent, waitForLocks } from './insert-events.ts';
 import { type LimitedUsage, limitedUsageOf } from './limited-usage.ts';
 import { type PreparedEvent, prepareEvent } from './prepare-event.ts';
 
@@ -92,8 +93,8 @@ export async function storeBatches(
         : insertEvents(db, columnsOf(rows.sort(byKey), versions, newGroups), { id: batchId, now, patienceMs });
     const [answered] = await Promise.all([inserted, ...ahead.splice(0)]);
     const missing = new Set(answered.flatMap(({ id }) => (id === null ? [] : [id])));
-    const stored = await storedInstead(db, rows, missing);
-    const refusedNow = passages.filter((passage) => !passage.isRefused && judge(passage, stored));
+    const kept = await keptInstead(db, rows, missing);
+    const refusedNow = passages.filter((passage) => !passage.isRefused && judge(passage, kept));
     if (refusedNow.length > 0) {
       for (const passage of refusedNow) passage.isRefused = true;
       if (refusedNow.some((passage) => passage.rows.length > 1)) {
@@ -188,41 +189,45 @@ function passageOf(
   };
 }
 
-/**
- * Stored events with the keys of events that were not inserted, by the event's id; without an entry the catalog was
- * stale.
- */
-async function storedInstead(
+/** The keys that events found taken, by the id of the event that was not inserted; undefined: the catalog was stale. */
+async function keptInstead(
   db: Db,
   rows: readonly EventRow[],
   missing: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, StoredEvent | undefined>> {
+): Promise<ReadonlyMap<string, KeptKey | undefined>> {
   if (missing.size === 0) return new Map();
   const events = rows.filter((row) => missing.has(row.prepared.event.id));
-  const found = await findStored(
+  const found = await findKept(
     db,
     events.map(({ organization_id, prepared: { event } }) => ({ organization_id, ...event })),
   );
-  const byNumber = new Map(found.map((stored) => [stored.n, stored]));
+  const byNumber = new Map(found.map((kept) => [kept.n, kept]));
   return new Map(events.map((row, index) => [row.prepared.event.id, byNumber.get(index + 1)]));
 }
 
 /** Writes the verdicts of a batch; true when a conflict refuses an atomic one. */
-function judge(passage: Passage, stored: ReadonlyMap<string, StoredEvent | undefined>): boolean {
+function judge(passage: Passage, kept: ReadonlyMap<string, KeptKey | undefined>): boolean {
   passage.rows.forEach((row, index) => {
-    if (row) passage.verdicts[index] = verdictOf(row.prepared, stored);
+    if (row) passage.verdicts[index] = verdictOf(row.prepared, kept);
   });
   return passage.batch.atomic && passage.verdicts.includes(1);
 }
 
-/** Undefined if it was neither inserted nor stored, so that the catalog was stale. */
-function verdictOf(
-  { event, timestamp, created_at, properties, isChanged }: PreparedEvent,
-  stored: ReadonlyMap<string, StoredEvent | undefined>,
-): Verdict | undefined {
-  if (!stored.has(event.id)) return isChanged ? { s: eventText({ ...event, timestamp, created_at, properties }) } : 0;
-  const there = stored.get(event.id);
-  if (!there) return undefined;
-  if (there.id === event.id) return isChanged ? { s: eventText(there) } : 0;
-  return there.is_same ? { r: eventText(there) } : 1;
+/** Undefined if it was neither inserted nor its key taken, so that the catalog was stale. */
+function verdictOf(prepared: PreparedEvent, kept: ReadonlyMap<string, KeptKey | undefined>): Verdict | undefined {
+  const { event, timestamp, created_at, properties, isChanged } = prepared;
+  if (!kept.has(event.id)) return isChanged ? { s: eventText({ ...event, timestamp, created_at, properties }) } : 0;
+  const key = kept.get(event.id);
+  if (!key) return undefined;
+  const there = key.event ?? goneEvent(prepared, key);
+  if (key.id === event.id) return isChanged ? { s: eventText(there) } : 0;
+  return key.is_same ? { r: eventText(there) } : 1;
+}
+
+/**
+ * What is answered for an event of which only its key is left: an identical one was sent, and the key has its id and
+ * timestamp; the id begins with the time at which it was made. Rule: storing-events.md#keys.
+ */
+function goneEvent({ event, properties }: PreparedEvent, { id, event_timestamp: timestamp }: KeptKey): StoredEvent {
+  return { ...event, id, timestamp, properties, created_at: isoOfMs(madeAtMs(id)) };
 }
