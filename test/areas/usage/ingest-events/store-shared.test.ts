@@ -68,7 +68,7 @@ test.each([
   [
     'a key of them is',
     (sql: TestDatabase['sql']) =>
-      sql`delete from events where organization_id = ${poisonous} and transaction_id = 'locked'`,
+      sql`delete from event_keys where organization_id = ${poisonous} and transaction_hash = event_hash('locked')`,
   ],
 ])('an organization waits while %s locked, and the others are stored after a second', async (_what, lock) => {
   const { deps } = storage(database.sql);
