@@ -70,12 +70,9 @@ return {#ids, again}
 /** The queue `billing` of a prefix, emptied as if workers had done its work. */
 export async function drainBilling(redis: Redis, prefix: string): Promise<{ jobs: number; again: number }> {
   const queue = `${prefix}:billing`;
-  const [jobs, again] = (await redis.eval(
-    DRAIN,
-    2,
-    `${queue}:prioritized`,
-    `${prefix}:seen`,
-    `${queue}:`,
-  )) as [number, number];
+  const [jobs, again] = (await redis.eval(DRAIN, 2, `${queue}:prioritized`, `${prefix}:seen`, `${queue}:`)) as [
+    number,
+    number,
+  ];
   return { jobs, again };
 }
