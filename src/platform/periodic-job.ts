@@ -22,7 +22,7 @@ export interface DueItem<Item = unknown> {
  * A place in the order of a selection: the organization, then the values that order its rows. The organization alone is
  * the place behind all of its rows.
  */
-export type Place = readonly [organizationId: string, ...values: string[]];
+export type Place = readonly [organizationId: OrganizationId, ...values: string[]];
 
 /** A part of a selection: at most `limit` rows behind a place, or from the beginning. */
 export interface Page {

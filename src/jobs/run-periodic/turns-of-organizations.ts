@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import type { OrganizationId } from '../../platform/ids.ts';
 import type { DueItem, Place, Selected } from '../../platform/periodic-job.ts';
 
 /**
@@ -33,7 +34,7 @@ export const isOver = ({ walk, large }: Progress): boolean => walk === null && l
 /** Reads the next page: of the walk, or else of the large organization whose turn it is. */
 export async function takePage(
   progress: Progress,
-  read: (of: { after: Place | undefined; organizationId?: string }) => Promise<Selected>,
+  read: (of: { after: Place | undefined; organizationId?: OrganizationId }) => Promise<Selected>,
 ): Promise<{ items: DueItem[]; progress: Progress }> {
   const { walk, large } = progress;
   if (walk === null) {
@@ -42,7 +43,7 @@ export async function takePage(
     return { items, progress: { ...progress, large: next === null ? others : [...others, next] } };
   }
   const { items, next } = await read({ after: walk.length === 0 ? undefined : (walk as Place) });
-  const isLarge = (organizationId: string) => large.some(([id]) => id === organizationId);
+  const isLarge = (organizationId: OrganizationId) => large.some(([id]) => id === organizationId);
   return {
     items: alternating(items.filter(({ organization_id: id }) => !isLarge(id))),
     progress: { ...progress, ...walked(progress, items, next) },

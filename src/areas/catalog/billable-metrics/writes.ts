@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
-import type { MetricId } from '../../../platform/ids.ts';
+import type { ExternalSubscriptionId, MetricId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { MetricFilter } from './sorted-filters.ts';
 
@@ -35,7 +35,7 @@ export const markBillableMetricDeleted = ({ db, organizationId }: Scope, id: Met
 
 /** How far the events of a deleted metric are marked: up to an instant of this subscription, and all before it. */
 export interface MarkedUpTo {
-  external_subscription_id: string;
+  external_subscription_id: ExternalSubscriptionId;
   timestamp: string;
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
+import type { ExternalSubscriptionId, OrganizationId } from '../../../platform/ids.ts';
 
 const HEX_DIGITS = 32;
 
@@ -36,7 +36,7 @@ export const idOfEvent = (
 
 const hasKey = (
   db: Db,
-  key: { organizationId: string; transactionId: string; externalSubscriptionId?: ExternalSubscriptionId | undefined },
+  key: { organizationId: OrganizationId; transactionId: string; externalSubscriptionId?: ExternalSubscriptionId | undefined },
 ): Fragment => db`
   key.organization_id = ${key.organizationId} and key.transaction_hash = ${eventHash(key.transactionId)}::uuid
   ${
