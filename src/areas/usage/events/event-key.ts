@@ -36,7 +36,11 @@ export const idOfEvent = (
 
 const hasKey = (
   db: Db,
-  key: { organizationId: OrganizationId; transactionId: string; externalSubscriptionId?: ExternalSubscriptionId | undefined },
+  key: {
+    organizationId: OrganizationId;
+    transactionId: string;
+    externalSubscriptionId?: ExternalSubscriptionId | undefined;
+  },
 ): Fragment => db`
   key.organization_id = ${key.organizationId} and key.transaction_hash = ${eventHash(key.transactionId)}::uuid
   ${
