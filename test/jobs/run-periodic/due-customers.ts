@@ -1,3 +1,4 @@
+import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Sql } from '../../../src/platform/db/connect.ts';
 import type { OrganizationId } from '../../../src/platform/ids.ts';
@@ -67,10 +68,17 @@ redis.call('UNLINK', KEYS[1])
 return {#ids, again}
 `;
 
-/** The queue `billing` of a prefix, emptied as if workers had done its work. */
-export async function drainBilling(redis: Redis, prefix: string): Promise<{ jobs: number; again: number }> {
-  const queue = `${prefix}:billing`;
-  const [jobs, again] = (await redis.eval(DRAIN, 2, `${queue}:prioritized`, `${prefix}:seen`, `${queue}:`)) as [
+/** Key of the ids that a drained queue has had. */
+const seenOf = (queue: Queue): string => queue.toKey('seen-by-tests');
+
+/** Forgets what was drained. */
+export const forgetDrained = (redis: Redis, queue: Queue) => redis.del(seenOf(queue));
+
+export const listDrained = (redis: Redis, queue: Queue): Promise<string[]> => redis.smembers(seenOf(queue));
+
+/** A queue emptied as if workers had done its work. */
+export async function drain(redis: Redis, queue: Queue): Promise<{ jobs: number; again: number }> {
+  const [jobs, again] = (await redis.eval(DRAIN, 2, queue.toKey('prioritized'), seenOf(queue), queue.toKey(''))) as [
     number,
     number,
   ];

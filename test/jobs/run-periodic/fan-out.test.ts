@@ -16,7 +16,7 @@ import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { ok, wordsOf } from '../../support/words.ts';
 import { recordingProducer, scratchDeps } from '../advance-clock/scratch.ts';
-import { copyDueCustomer, drainBilling, TICK } from './due-customers.ts';
+import { copyDueCustomer, drain, forgetDrained, listDrained, TICK } from './due-customers.ts';
 
 const at = Temporal.Instant.from;
 const LATER = '2024-03-01T01:10:00Z';
@@ -45,7 +45,8 @@ describe('what is due is handed out page by page', () => {
   const id = (n: number) => `0190f000-0000-7000-8000-${String(n).padStart(12, '0')}`;
   const owe = (organization: number, count: number, dueAt = TICK) => sql`
     insert into debts
-    select ${id(organization)}, ${dueAt}::text || '-' || lpad(n::text, 6, '0'), ${dueAt} from generate_series(1, ${count}::int) n`;
+    select ${id(organization)}, ${dueAt}::text || '-' || lpad(n::text, 6, '0'), ${dueAt}
+    from generate_series(1, ${count}::int) n`;
 
   const debts: PeriodicJob = {
     name: 'debts',
@@ -206,24 +207,25 @@ test('20 000 customers due at one midnight are handed out once each, in bounded 
   const service = await startService({ pools: ['writes'] });
   try {
     const [large, small] = [await dueOrganization(service, 18_000), await dueOrganization(service, 2000)];
-    const { sql, redis, config } = service;
+    const { sql, redis } = service;
     const producer = service.ingress.producer;
+    const queue = producer.queue('billing');
     const registry: Registry = { rows: [], periodicJobs: [bill], sweepJobs: [] };
     const deps = { ...scratchDeps(sql), redis, producer };
-    await drainBilling(redis, config.REDIS_PREFIX);
-    await redis.del(`${config.REDIS_PREFIX}:seen`);
+    await drain(redis, queue);
+    await forgetDrained(redis, queue);
     const before = process.memoryUsage();
     let jobs = 0;
     for (let isOver = false; !isOver; ) {
       isOver = await runTick(deps, registry, { job: 'bill', at: TICK }, info);
       const after = process.memoryUsage();
       expect(after.heapUsed + after.external - before.heapUsed - before.external).toBeLessThan(200 * 1024 ** 2);
-      const drained = await drainBilling(redis, config.REDIS_PREFIX);
+      const drained = await drain(redis, queue);
       expect(drained.again).toBe(0);
       jobs += drained.jobs;
     }
     expect(jobs).toBe(20_000);
-    const seen = await redis.smembers(`${config.REDIS_PREFIX}:seen`);
+    const seen = await listDrained(redis, queue);
     for (const [organizationId, count] of [
       [large, 18_000],
       [small, 2000],
