@@ -6,7 +6,7 @@ import { runTick } from '../../src/jobs/run-periodic/run-tick.ts';
 import { nudgeAbandonedTicks } from '../../src/jobs/sweep-rows/lost-ticks.ts';
 import { realNow } from '../../src/platform/clock/real-clock.ts';
 import { recordingProducer, scratchDeps } from '../jobs/advance-clock/scratch.ts';
-import { copyDueCustomer, drainBilling, TICK } from '../jobs/run-periodic/due-customers.ts';
+import { copyDueCustomer, drain, forgetDrained, TICK } from '../jobs/run-periodic/due-customers.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { ok, wordsOf } from '../support/words.ts';
@@ -25,15 +25,15 @@ const SMALL_ORGANIZATIONS = 10;
 
 describe('a million customers due at one midnight', () => {
   test('are handed out in one tick, once each, in bounded memory, and no small organization waits (SC14)', async () => {
-    const { sql, redis, config } = service;
-    const prefix = config.REDIS_PREFIX;
+    const { sql, redis } = service;
+    const own = service.ingress.producer;
+    const queue = own.queue('billing');
     const large = await dueOrganization(OF_LARGE);
     for (let n = 0; n < SMALL_ORGANIZATIONS; n += 1)
       await dueOrganization((CUSTOMERS - OF_LARGE) / SMALL_ORGANIZATIONS);
-    await drainBilling(redis, prefix);
-    await redis.del(`${prefix}:seen`);
+    await drain(redis, queue);
+    await forgetDrained(redis, queue);
 
-    const own = service.ingress.producer;
     const used = () => process.memoryUsage().heapUsed + process.memoryUsage().external;
     const before = used();
     let [most, jobs, ofLarge, largeBeforeLastSmall] = [0, 0, 0, 0];
@@ -53,7 +53,7 @@ describe('a million customers due at one midnight', () => {
     const started = performance.now();
     for (let isOver = false; !isOver; ) {
       isOver = await runTick(deps, registry, { job: 'bill', at: TICK }, { lastAttempt: false });
-      const drained = await drainBilling(redis, prefix);
+      const drained = await drain(redis, queue);
       expect(drained.again).toBe(0);
       expect(drained.jobs).toBeLessThanOrEqual(30_000);
       jobs += drained.jobs;

@@ -12,8 +12,8 @@ import type { Registry } from './periodic-registry.ts';
  * Runs one tick: a sweep does its work here, a job of clock B selects what is due and fans out one `periodic.work` per
  * item. It holds the lease of its job, and a tick is skipped while the former run still works.
  *
- * @returns false when the queue that it fills is full: it is to be run again soon, and holds no lease meanwhile; a newer
- *   tick then goes on in its place, at its own instant
+ * @returns false when the queue that it fills is full: it is to be run again soon, and holds no lease meanwhile; a
+ *   newer tick then goes on in its place, at its own instant
  *
  * Rules: periodic-jobs.md "single", periodic-jobs.md#leases, periodic-jobs.md#back-pressure.
  */
