@@ -4,8 +4,8 @@ const LONGEST_MS = 250;
 
 /**
  * Waits until `check` answers something truthy, at most `withinMs`; then it fails with the last error or value. It is
- * looked every `everyMs`; without that, after a quarter of the time that has passed. Looks are requests: one every 25 ms
- * took a tenth of the processor time of files that wait for the jobs of a provider.
+ * looked every `everyMs`; without that, after a quarter of the time that has passed. Looks are requests: one every
+ * 25 ms took a tenth of the processor time of files that wait for the jobs of a provider.
  */
 export async function until<Value>(
   check: () => Promise<Value> | Value,

@@ -20,8 +20,9 @@ const BATCH = 5000;
 
 /**
  * Creates the log partitions of this and the next month, drops what is older than the longest period that any
- * organization shows (logs.md#storage), the former key of events, keys of events that are gone, old ticks, the timelines
- * of clocks deleted long ago, old runs of the auditor, old calls to other systems and old estimates of tax engines.
+ * organization shows (logs.md#storage), the former key of events, keys of events that are gone, old ticks, the
+ * timelines of clocks deleted long ago, old runs of the auditor, old calls
+ * to other systems and old estimates of tax engines.
  */
 export const housekeeping: SweepJob = {
   name: 'housekeeping',

@@ -20,10 +20,11 @@ afterAll(() => catalog.stop());
 
 /** Events of a code on a subscription, three at each instant. */
 const storeEvents = (externalId: string, code: string, count: number) => catalog.service.sql`
-  insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties, digest,
+  insert into events (
+    id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties, digest,
     created_at)
-  select gen_random_uuid(), ${catalog.organizationId}, ${externalId}, ${externalId} || '-' || ${code}::text || n, ${code},
-    timestamptz '2026-01-02' + n / 3 * interval '1 second', '{}', '\\x00', '2026-01-02'
+  select gen_random_uuid(), ${catalog.organizationId}, ${externalId}, ${externalId} || '-' || ${code}::text || n,
+    ${code}, timestamptz '2026-01-02' + n / 3 * interval '1 second', '{}', '\\x00', '2026-01-02'
   from generate_series(1, ${count}::int) n`;
 
 async function countMarked(): Promise<Record<string, number>> {

@@ -6,8 +6,9 @@ import type { ExternalSubscriptionId, OrganizationId } from '../../../platform/i
 const HEX_DIGITS = 32;
 
 /**
- * A text in the key of an event: the first 16 bytes of its SHA-256, as hex that Postgres reads as a uuid. Two texts with
- * one hash take 2^64 tries, and would be a conflict. The same in SQL is `event_hash`. Rule: storing-events.md#keys.
+ * A text in the key of an event: the first 16 bytes of its SHA-256, as hex that Postgres reads as a uuid. Two texts
+ * with one hash take 2^64 tries, and would be a conflict.
+ * The same in SQL is `event_hash`. Rule: storing-events.md#keys.
  */
 export const eventHash = (text: string): string => hash('sha256', text, 'hex').slice(0, HEX_DIGITS);
 
@@ -32,7 +33,8 @@ export const idOfEvent = (
   transactionId: string,
   externalSubscriptionId: ExternalSubscriptionId,
 ): Fragment => db`
-  (select key.event_id from event_keys key where ${hasKey(db, { organizationId, transactionId, externalSubscriptionId })})`;
+  (select key.event_id from event_keys key
+    where ${hasKey(db, { organizationId, transactionId, externalSubscriptionId })})`;
 
 const hasKey = (
   db: Db,
