@@ -289,6 +289,7 @@ const EXAMPLES: Record<string, string> = {
   SECRETS_KEY: '$(openssl rand -base64 32)',
   OPERATOR_TOKEN: '$(openssl rand -hex 16)',
   PRIVATE_TARGETS: 'pay.internal,10.0.0.7',
+  EVENT_KEYS_RETENTION_MONTHS: '24',
   STRIPE_API_URL: 'http://127.0.0.1:12111',
   GOCARDLESS_API_URL: 'http://127.0.0.1:12113',
   ADYEN_API_URL: 'http://127.0.0.1:12114',

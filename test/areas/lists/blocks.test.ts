@@ -89,7 +89,7 @@ async function copies(organizationId: OrganizationId, table: string, rows: numbe
   await service.sql.unsafe(
     `with owners as materialized (
       select array_agg(id) as ids from (
-        select id from customers where organization_id = '${organizationId}' and external_id <> 'idle' limit 900) some
+        select id from customers where organization_id = '${organizationId}' and external_id <> 'idle' limit 900) chosen
     )
     insert into ${table}
     select (jsonb_populate_record(one, jsonb_build_object('id', gen_random_uuid(), ${values}))).*

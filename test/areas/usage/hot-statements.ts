@@ -120,8 +120,8 @@ export const hotStatements: readonly HotStatement[] = [
   },
   {
     phrase: 'is not false order by fee.created_at, fee.id limit',
-    indexes: ['fees_invoice', 'fees_oldest', 'fees_pkey'],
-    mostBlocks: 600,
+    indexes: ['fees_customer', 'fees_invoice', 'fees_oldest', 'fees_pkey'],
+    mostBlocks: 900,
   },
   // Billing: the subscriptions that are due, what was billed of them before, their new fees.
   { phrase: 'as has_paid_fees', indexes: ['fees_standalone', 'fees_subscription'], mostBlocks: 400 },

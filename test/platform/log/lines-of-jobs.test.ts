@@ -20,6 +20,8 @@ const ROOT = new URL('../../..', import.meta.url).pathname;
 /** Lines of work for no single organization, by their texts. */
 const OF_ALL = [
   'abandoned advances not looked for',
+  'abandoned ticks not looked for, tried again in seconds',
+  'the lease was lost: the tick stops here, another process goes on',
   'marks of analytics not looked for',
   'sweep of owed work failed, it is tried again',
   'tick not claimed, tried again in a minute',

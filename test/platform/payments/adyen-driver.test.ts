@@ -470,7 +470,8 @@ describe('events', () => {
     ['RECURRING_CONTRACT', {}, { kind: 'ignored' }],
     ['REPORT_AVAILABLE', {}, { kind: 'ignored' }],
     ['OFFER_CLOSED', {}, { kind: 'ignored' }],
-    ['MANUAL_REVIEW_ACCEPT', {}, { kind: 'unknown', type: 'MANUAL_REVIEW_ACCEPT' }],
+    ['MANUAL_REVIEW_ACCEPT', {}, { kind: 'ignored' }],
+    ['NOT_OF_ADYEN', {}, { kind: 'unknown', type: 'NOT_OF_ADYEN' }],
   ])('%s %j', (code, fields, expected) => {
     const references = { pspReference: 'EVT1', originalReference: 'PSP1', merchantReference: 'n1' };
     const amount = { currency: 'EUR', value: 1200 };
