@@ -1719,6 +1719,7 @@ create table e_documents (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   noted jsonb,
+  is_by_default boolean not null default false,
   constraint e_documents_pkey PRIMARY KEY (id),
   constraint e_documents_subject_key UNIQUE (organization_id, subject_type, subject_id, kind, profile),
   constraint e_documents_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
@@ -1733,6 +1734,7 @@ create table e_documents (
 );
 comment on table e_documents is 'Electronic documents of invoices and credit notes, one per subject, kind and profile. Content is written once.';
 comment on column e_documents.noted is 'Of a cancellation: what notes had given back of the invoice when it was voided, and which notes these were.';
+comment on column e_documents.is_by_default is 'download_xml made it and nobody chose or named its profile: what its rules find only fills problems.';
 CREATE INDEX e_documents_issued ON public.e_documents USING btree (organization_id, issued_on, id) WHERE (status = 'ready'::text);
 CREATE INDEX e_documents_listed ON public.e_documents USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX e_documents_of_day ON public.e_documents USING btree (organization_id, billing_entity_id, ready_at) WHERE (status = 'ready'::text);
@@ -3076,6 +3078,7 @@ create table payments (
   reported_at timestamp with time zone,
   reversed_at timestamp with time zone,
   is_transfer boolean not null default false,
+  customer_return jsonb,
   constraint payments_pkey PRIMARY KEY (id),
   constraint payments_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint payments_payment_method_id_fkey FOREIGN KEY (payment_method_id) REFERENCES payment_methods(id) DEFERRABLE,
@@ -3091,6 +3094,7 @@ comment on column payments.expected_settlement_date is 'Day on which a bank debi
 comment on column payments.reported_at is 'When that happened which its provider has reported last; a report about an earlier instant changes nothing.';
 comment on column payments.reversed_at is 'When money that had come in was taken back. Null: it was not, or came again.';
 comment on column payments.is_transfer is 'The customer transfers the money to an account that the provider names; no stored method is charged.';
+comment on column payments.customer_return is 'What a customer brought back from the page of a bank, until the provider has answered it; null: nothing.';
 CREATE INDEX payments_cancel_to_look_at ON public.payments USING btree (organization_id, looked_at NULLS FIRST) WHERE (cancel_owed_at IS NOT NULL);
 CREATE INDEX payments_customer ON public.payments USING btree (organization_id, customer_id, created_at DESC, id DESC);
 CREATE INDEX payments_failed_by_method ON public.payments USING btree (organization_id, payment_method_id) WHERE ((payment_status = 'failed'::text) AND (payment_method_id IS NOT NULL));

@@ -118,7 +118,8 @@ export const FIELD_ROWS: readonly CodeRow[] = [
   ],
   [
     'e_document_not_available',
-    'createInvoiceEDocument createCreditNoteEDocument retryEDocument downloadInvoiceXml downloadCreditNoteXml',
+    'createInvoiceEDocument createCreditNoteEDocument retryEDocument sendEDocument downloadInvoiceXml ' +
+      'downloadCreditNoteXml',
     'Receivers of the profile would refuse the document; `problems` name the rules and the fields',
     'Repair the fields that `problems` name',
   ],

@@ -121,7 +121,7 @@ const columns = (db: Db) => db`
    where document.organization_id = note.organization_id and document.kind = 'credit_note'
      and document.subject_id = note.id and document.content is not null) as document_id,
   ${missingCharacters(db, 'credit_note', 'note')},
-  ${xmlDocument(db, { alias: 'note', kind: 'credit_note_xml', subjectType: 'CreditNote' })} as xml_document_id`;
+  ${xmlDocument(db, { alias: 'note', subjectType: 'CreditNote' })} as xml_document_id`;
 
 const tables = (db: Db) => db`
   credit_notes note

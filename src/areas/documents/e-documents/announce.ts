@@ -4,8 +4,7 @@ import { getEDocument } from './queries.ts';
 import { eDocumentView } from './view.ts';
 
 /**
- * Writes that a document was made, or could not be, into the audit trail and sends its webhook. Nobody waits for a
- * document in the form that nobody chose, so that one is announced by its subject alone.
+ * Writes that a document was made, or could not be, into the audit trail and sends its webhook.
  *
  * Rule: e-documents.md#when.
  */

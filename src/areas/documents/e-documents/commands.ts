@@ -1,7 +1,7 @@
 import { assert } from '../../../engine/assert.ts';
 import type { DocumentFacts } from '../../../engine/e-documents/facts.ts';
 import { DEFAULT_PROFILE, type Profile, profileFacts } from '../../../engine/e-documents/profiles.ts';
-import { isReady, problemsOf } from '../../../engine/e-documents/rules.ts';
+import { problemsOf } from '../../../engine/e-documents/rules.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
@@ -29,6 +29,7 @@ import {
   printedKind,
   type SubjectType,
 } from './queries.ts';
+import { refuseProblems } from './refuse-problems.ts';
 import type { EDocumentCreate } from './schema.ts';
 import { eDocumentView } from './view.ts';
 import { insertEDocument, markPending } from './writes.ts';
@@ -51,11 +52,14 @@ export interface Subject {
   noted?: Noted;
 }
 
-/** The facts of a subject's document in a profile, or of the one that cancels it, as they are now. */
+/**
+ * The facts of a subject's document in a profile, or of the one that cancels it, as they are now; without a profile
+ * those that documents always stated.
+ */
 export const factsOf = async (
   ctx: Pick<Context, 'db' | 'organizationId'>,
   { type, id, kind }: Pick<Subject, 'type' | 'id' | 'kind'>,
-  profile: Profile,
+  profile: Profile | null,
 ): Promise<DocumentFacts> =>
   kind === 'cancellation'
     ? readECancellation(ctx, id as InvoiceId, { profile, noted: await findNoted(ctx, id as InvoiceId) })
@@ -89,23 +93,34 @@ async function made(ctx: Context, subject: Subject, wanted: Profile | undefined)
 /**
  * The document of a subject in a profile: the one that exists, or one that is made now.
  *
+ * @param isByDefault nobody chose or named the profile: what the rules find keeps it from nothing
  * @throws Refusal 422 base e_document_not_available, with the problems
+ * Rule: e-documents.md#by-default.
  */
-export async function makeEDocument(ctx: Context, subject: Subject, profile: Profile): Promise<EDocumentRow> {
+export async function makeEDocument(
+  ctx: Context,
+  subject: Subject,
+  profile: Profile,
+  { isByDefault } = { isByDefault: false },
+): Promise<EDocumentRow> {
   const { type, id } = subject;
   // The void locks the invoice as well: it cancels the document, or it came first and the document is refused.
   await lockVisibleInvoice(ctx, subject.invoice_id);
   const found = await findDocumentOf(ctx, { type, id, profile });
-  if (found?.status === 'ready') return found;
+  if (found?.status === 'ready') {
+    if (!isByDefault) refuseProblems(found.problems);
+    return found;
+  }
   if (found?.status === 'pending') {
+    if (found.is_by_default && !isByDefault) await refuseWhatIsWrong(ctx, subject, profile);
     // It may wait behind a billing run; now somebody waits for it.
     ctx.after({ nudge: 'e-document.render', payload: { e_document_id: found.id } });
     return found;
   }
   await refuseWithdrawn(ctx, subject, profile);
-  await refuseProblems(ctx, subject, profile);
-  if (found) return again(ctx, found);
-  await storeEDocument(ctx, subject, profile, { inBackground: false });
+  if (!isByDefault) await refuseWhatIsWrong(ctx, subject, profile);
+  if (found) return again(ctx, { ...found, is_by_default: isByDefault });
+  await storeEDocument(ctx, subject, profile, { inBackground: false, isByDefault });
   const stored = await findDocumentOf(ctx, { type, id, profile });
   assert(stored, 'a document that was stored is there');
   return stored;
@@ -124,21 +139,19 @@ export async function retryEDocument(ctx: Context, { svc_id }: { svc_id: string 
     await lockVisibleInvoice(ctx, subject.invoice_id);
     await refuseWithdrawn(ctx, subject, row.profile);
   }
-  await refuseProblems(ctx, { type: row.subject_type, id: row.subject_id, kind: row.kind }, row.profile);
+  if (!row.is_by_default)
+    await refuseWhatIsWrong(ctx, { type: row.subject_type, id: row.subject_id, kind: row.kind }, row.profile);
   return { e_document: await eDocumentView(ctx, await again(ctx, row)) };
 }
 
-async function refuseProblems(
+const refuseWhatIsWrong = async (
   ctx: Context,
   subject: Pick<Subject, 'type' | 'id' | 'kind'>,
   profile: Profile,
-): Promise<void> {
-  const problems = problemsOf(await factsOf(ctx, subject, profile));
-  if (!isReady(problems)) throw refuse.invalid({ base: ['e_document_not_available'], problems }, []);
-}
+): Promise<void> => refuseProblems(problemsOf(await factsOf(ctx, subject, profile)));
 
 async function again(ctx: Context, row: EDocumentRow): Promise<EDocumentRow> {
-  await markPending(ctx, row.id, { now: ctx.now(), realNow: realNow() });
+  await markPending(ctx, row, { now: ctx.now(), realNow: realNow() });
   ctx.after({ nudge: 'e-document.render', payload: { e_document_id: row.id } });
   return getEDocument(ctx, row.id);
 }
@@ -148,7 +161,7 @@ export async function storeEDocument(
   ctx: Context,
   subject: Subject,
   profile: Profile,
-  { inBackground }: { inBackground: boolean },
+  { inBackground, isByDefault = false }: { inBackground: boolean; isByDefault?: boolean },
 ): Promise<void> {
   const { isPdf } = profileFacts[profile];
   const id = newId() as DocumentId;
@@ -166,6 +179,7 @@ export async function storeEDocument(
       issued_on: subject.issuing_date,
       profile,
       is_chosen: (await readChosenProfile(ctx, subject.invoice_id)) === profile,
+      is_by_default: isByDefault,
       file_name: `${subject.number}.${isPdf ? 'pdf' : 'xml'}`,
       content_type: isPdf ? 'application/pdf' : 'application/xml',
       retain_until: subject.issuing_date.add({ years: YEARS_KEPT }).with({ month: 12, day: 31 }),
@@ -237,8 +251,9 @@ export async function cancelEDocuments(ctx: Context, invoiceId: InvoiceId): Prom
   if (items.length === 0) return;
   const invoice = await getVisibleInvoice(ctx, invoiceId);
   const subject: Subject = { ...invoice, type: 'Invoice', kind: 'cancellation', invoice_id: invoice.id };
-  for (const { profile } of documents)
-    await storeEDocument(ctx, { ...subject, number, issuing_date, noted }, profile, { inBackground: true });
+  const cancelled = { ...subject, number, issuing_date, noted };
+  for (const { profile, is_by_default: isByDefault } of documents)
+    await storeEDocument(ctx, cancelled, profile, { inBackground: true, isByDefault });
 }
 
 /** What a document of an invoice or a credit note is made of. @throws Refusal 404 of the record */

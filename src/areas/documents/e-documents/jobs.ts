@@ -17,13 +17,18 @@ import type { SystemDeps } from '../../../platform/records/system-transaction.ts
 import { transactAtPresent } from '../../../platform/records/transact.ts';
 import { Refusal } from '../../../platform/refusal.ts';
 import { releaseMails } from '../../messaging/mails/post-mail.ts';
-import { readCancellationModel, readInvoiceHybrid, readNoteHybrid } from '../render-documents/document-subjects.ts';
+import {
+  documentSubjects,
+  readCancellationModel,
+  readInvoiceHybrid,
+  readNoteHybrid,
+} from '../render-documents/document-subjects.ts';
 import { writtenXml } from '../render-documents/e-documents/written.ts';
 import { recordEDocument } from './announce.ts';
 import { findNoted } from './cancellations.ts';
 import { factsOf } from './commands.ts';
 import { printAsHybrid, printPlain } from './hybrid-documents.ts';
-import { type EDocumentRow, findEDocument, type SubjectType } from './queries.ts';
+import { type EDocumentRow, findEDocument, printedKind, type SubjectType } from './queries.ts';
 import { sendByItself } from './transmissions/commands.ts';
 import { markFailed, markReady, takeLostEDocuments } from './writes.ts';
 
@@ -42,8 +47,8 @@ type Deps = SystemDeps & { renderer: Renderer; metrics: Pick<Metrics, 'eDocument
 
 /**
  * Handler of `e-document.render`: builds a document from what is stored, tests the receivers' rules, and keeps it for
- * good, or the problems. No transaction is open meanwhile. If it runs twice the first document is kept; one that cannot
- * be made fails with its last attempt.
+ * good, or the problems; one that is made by default states less where they find any. No transaction is open meanwhile.
+ * If it runs twice the first document is kept; one that cannot be made fails with its last attempt.
  */
 export function eDocumentHandlers(deps: Deps): Pick<Handlers, 'e-document.render'> {
   return {
@@ -63,23 +68,29 @@ export function eDocumentHandlers(deps: Deps): Pick<Handlers, 'e-document.render
 
 async function render(deps: Deps, organizationId: OrganizationId, row: EDocumentRow): Promise<void> {
   const scope = { db: deps.sql, organizationId };
-  const facts = await factsOf(scope, { type: row.subject_type, id: row.subject_id, kind: row.kind }, row.profile);
+  const subject = { type: row.subject_type, id: row.subject_id, kind: row.kind };
+  const facts = await factsOf(scope, subject, row.profile);
   const problems = problemsOf(facts);
-  if (!isReady(problems)) return failWith(deps, organizationId, row, problems);
-  const { bytes: content, missing } = await contentOf(scope, { row, facts, renderer: deps.renderer });
+  if (!isReady(problems) && !row.is_by_default) return failWith(deps, organizationId, row, problems);
+  const stated = isReady(problems) ? facts : await factsOf(scope, subject, null);
+  const { bytes: content, missing } = await contentOf(scope, { row, facts: stated, renderer: deps.renderer });
   const sha256 = createHash('sha256').update(content).digest('hex');
   let isMade = false;
   await transactAtPresent(deps, organizationId, async (ctx) => {
     const made = { content, sha256, engineVersion: ENGINE_VERSION, problems, readyAt: realNow(), now: ctx.now() };
     isMade = await markReady(ctx, row.id, made);
     if (!isMade) return;
-    await recordEDocument(ctx, 'created', row.id);
+    if (isAnnounced(row)) await recordEDocument(ctx, 'created', row.id);
+    else await documentSubjects[printedKind(row)].announce(ctx, row.subject_id);
     await sendByItself(ctx, row);
     await releaseMails(ctx, row.id);
     if (isPrinted(row) && row.is_chosen) await printAsHybrid(ctx, row, { content, missing });
   });
   if (isMade) deps.metrics.eDocuments.inc({ profile: row.profile, status: 'ready' });
 }
+
+/** Nobody waits for a document by default but who asked for it, and gets its address with its invoice or note. */
+const isAnnounced = ({ kind, is_by_default }: EDocumentRow): boolean => kind === 'cancellation' || !is_by_default;
 
 /** Whether a document stands in the place of the printed one of its invoice or note. */
 const isPrinted = ({ kind, profile }: EDocumentRow): boolean => kind === 'document' && profileFacts[profile].isPdf;
@@ -94,7 +105,7 @@ async function failWith(
   await transactAtPresent(deps, organizationId, async (ctx) => {
     hasFailed = await markFailed(ctx, row, { problems, now: ctx.now() });
     if (!hasFailed) return;
-    await recordEDocument(ctx, 'failed', row.id);
+    if (isAnnounced(row)) await recordEDocument(ctx, 'failed', row.id);
     await releaseMails(ctx, row.id);
     if (isPrinted(row)) await printPlain(ctx, row);
   });

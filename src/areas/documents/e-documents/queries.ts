@@ -25,6 +25,8 @@ export interface EDocumentRow {
   profile: Profile;
   /** In the profile that was chosen, not one that a request named. */
   is_chosen: boolean;
+  /** `download_xml` made it, and nobody chose or named its profile: its problems keep it from nothing. */
+  is_by_default: boolean;
   status: 'pending' | 'ready' | 'failed';
   sha256: string | null;
   size: number | null;
@@ -43,8 +45,8 @@ export const printedKind = ({ subject_type }: Pick<EDocumentRow, 'subject_type'>
 const columns = (db: Db) => db`
   document.id, document.billing_entity_id, document.customer_id, customer.external_id as external_customer_id,
   document.subject_type, document.subject_id, document.kind, document.number, document.issued_on, document.profile,
-  document.is_chosen, document.status, document.sha256, document.size, document.problems, document.retain_until,
-  document.ready_at, document.enqueued_at, document.created_at`;
+  document.is_chosen, document.is_by_default, document.status, document.sha256, document.size, document.problems,
+  document.retain_until, document.ready_at, document.enqueued_at, document.created_at`;
 
 const tables = (db: Db) => db`
   e_documents document

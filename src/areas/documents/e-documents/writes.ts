@@ -20,6 +20,7 @@ export interface NewEDocument {
   issued_on: Temporal.PlainDate;
   profile: Profile;
   is_chosen: boolean;
+  is_by_default: boolean;
   file_name: string;
   content_type: string;
   retain_until: Temporal.PlainDate;
@@ -34,24 +35,25 @@ export async function insertEDocument(
 ): Promise<boolean> {
   const made = await db`
     insert into e_documents (id, organization_id, billing_entity_id, customer_id, subject_type, subject_id, kind,
-      number, issued_on, profile, is_chosen, file_name, content_type, retain_until, noted, enqueued_at,
+      number, issued_on, profile, is_chosen, is_by_default, file_name, content_type, retain_until, noted, enqueued_at,
       created_at, updated_at)
     values (${row.id}, ${organizationId}, ${row.billing_entity_id}, ${row.customer_id}, ${row.subject_type},
       ${row.subject_id}, ${row.kind}, ${row.number}, ${row.issued_on}, ${row.profile}, ${row.is_chosen},
-      ${row.file_name}, ${row.content_type}, ${row.retain_until},
+      ${row.is_by_default}, ${row.file_name}, ${row.content_type}, ${row.retain_until},
       ${row.noted === null ? null : json(row.noted)}::jsonb, ${realNow}, ${now}, ${now})
     on conflict on constraint e_documents_subject_key do nothing
     returning id`;
   return made.length > 0;
 }
 
-/** Lets a failed document be tried again. */
+/** Lets a failed document be tried again; one that is asked for without a profile whatever its problems are. */
 export const markPending = (
   { db, organizationId }: Scope,
-  id: DocumentId,
+  { id, is_by_default }: { id: DocumentId; is_by_default: boolean },
   { now, realNow }: { now: Temporal.Instant; realNow: Temporal.Instant },
 ) => db`
-  update e_documents set status = 'pending', problems = '[]', enqueued_at = ${realNow}, updated_at = ${now}
+  update e_documents set status = 'pending', problems = '[]', is_by_default = ${is_by_default}, enqueued_at = ${realNow},
+    updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id} and status = 'failed'`;
 
 /**

@@ -26,16 +26,15 @@ import { eCreditNote } from './e-documents/of-credit-note.ts';
 import { eInvoice } from './e-documents/of-invoice.ts';
 import { chosenProfile, filledPrinted, frozenRecords } from './e-documents/stated-parties.ts';
 import { readInvoiceSources, readSources } from './e-documents/stated-records.ts';
-import { writtenXml } from './e-documents/written.ts';
 import { invoiceModel } from './invoice-model.ts';
 import { withPayLine } from './pay-line.ts';
 import { listPaidParts, type Printed, readPrinted } from './printed-invoice.ts';
 import { receiptModel } from './receipt-model.ts';
 import { type GivenBack, restOfInvoice, type StatedNote } from './rest-of-invoice.ts';
 
-/** Kinds of documents: how each is read and drawn, or written without drawing, and how it is announced. */
+/** Kinds of documents: how each is read for drawing, and how it is announced. */
 interface DocumentSubject {
-  read(ctx: Scope & { config: Config }, subjectId: string): Promise<DocumentModel | Uint8Array>;
+  read(ctx: Scope & { config: Config }, subjectId: string): Promise<DocumentModel>;
   announce(ctx: Context, subjectId: string): Promise<void>;
 }
 
@@ -61,7 +60,7 @@ export async function readChosenProfile(ctx: Scope, invoiceId: InvoiceId): Promi
   return chosenProfile(frozenRecords({ invoice, customer }, printed));
 }
 
-/** The electronic document of an invoice. */
+/** The electronic document of an invoice; without a profile with the facts that such documents always stated. */
 export async function readEInvoice(
   ctx: Scope,
   invoiceId: InvoiceId,
@@ -100,7 +99,7 @@ export async function readRestOfInvoice(ctx: Scope, invoiceId: InvoiceId, noted:
 export async function readECancellation(
   ctx: Scope,
   invoiceId: InvoiceId,
-  { profile, noted }: { profile: Profile; noted: GivenBack },
+  { profile, noted }: { profile: Profile | null; noted: GivenBack },
 ): Promise<DocumentFacts> {
   const { parts, printed } = await readWholeCancellation(ctx, invoiceId, noted);
   const sources = await readSources(ctx, invoiceId, parts.invoice.fees);
@@ -176,20 +175,12 @@ export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> =
     // The page of one mail: nothing of the invoice is made by it.
     announce: async () => {},
   },
-  invoice_xml: {
-    read: async (ctx, invoiceId) => writtenXml(await readEInvoice(ctx, invoiceId)),
-    announce: recordInvoiceGenerated,
-  },
   credit_note: {
     async read(ctx, noteId) {
       const { parts, printed } = await readWholeNote(ctx, noteId);
       const language = languageOf(printed.customer_locale, printed.issuer.document_locale);
       return creditNoteModel(parts, printed, language);
     },
-    announce: recordCreditNoteGenerated,
-  },
-  credit_note_xml: {
-    read: async (ctx, noteId) => writtenXml(await readENote(ctx, noteId)),
     announce: recordCreditNoteGenerated,
   },
   payment_receipt: {

@@ -69,8 +69,9 @@ async function drawnOf(deps: Deps, scope: Scope, document: DocumentRow): Promise
   const hybrid = await deps.hybridPage(scope, document);
   if (hybrid === 'made-later') return hybrid;
   if (hybrid !== 'none') return { bytes: hybrid, missing: '' };
-  const model = await documentSubjects[document.kind].read({ ...scope, config: deps.config }, document.subject_id);
-  return model instanceof Uint8Array ? { bytes: model, missing: '' } : deps.renderer.render(model);
+  return deps.renderer.render(
+    await documentSubjects[document.kind].read({ ...scope, config: deps.config }, document.subject_id),
+  );
 }
 
 async function giveUp(ctx: Context, { id }: DocumentRow, error: unknown): Promise<void> {

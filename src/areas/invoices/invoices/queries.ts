@@ -133,7 +133,7 @@ const invoiceColumns = (db: Db) => db`
    where document.organization_id = invoice.organization_id and document.kind = 'invoice'
      and document.subject_id = invoice.id and document.content is not null) as document_id,
   ${missingCharacters(db, 'invoice', 'invoice')},
-  ${xmlDocument(db, { alias: 'invoice', kind: 'invoice_xml', subjectType: 'Invoice' })} as xml_document_id,
+  ${xmlDocument(db, { alias: 'invoice', subjectType: 'Invoice' })} as xml_document_id,
   (select json_build_object('status', verification.status, 'level', verification.level,
      'verified_at', verification.result ->> 'verified_at')
    from verifications verification

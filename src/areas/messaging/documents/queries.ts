@@ -6,9 +6,7 @@ import { newId } from '../../../platform/ids.ts';
 
 export const DOCUMENT_KINDS = [
   'invoice',
-  'invoice_xml',
   'credit_note',
-  'credit_note_xml',
   'payment_receipt',
   /** The page of an invoice that was not final when it was mailed; its subject is the mail. */
   'mailed_draft',

@@ -326,7 +326,7 @@ test('an electronic invoice that receivers would refuse is refused', async () =>
       },
     },
   });
-  expect(await service.sql`select from documents where subject_id = ${body.invoice.svc_id}`).toHaveLength(0);
+  expect(await service.sql`select from e_documents where subject_id = ${body.invoice.svc_id}`).toHaveLength(0);
 });
 
 test('an invoice cannot be synced to a CRM because none is connected', async () => {

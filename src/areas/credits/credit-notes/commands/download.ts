@@ -11,18 +11,9 @@ import { viewOf } from '../show-credit-note.ts';
  * Rule: credit-notes.md#endpoints.
  */
 export async function downloadCreditNote(ctx: Context, { svc_id }: { svc_id: string }) {
-  const { shown, url } = await withDocument(ctx, svc_id, 'credit_note');
-  return { credit_note: { ...shown, file_url: url } };
-}
-
-/** The same for the electronic document: UBL 2.1 under EN 16931. Rule: other-routes.md "download_xml". */
-export async function downloadCreditNoteXml(ctx: Context, { svc_id }: { svc_id: string }) {
-  const { shown, url } = await withDocument(ctx, svc_id, 'credit_note_xml');
-  return { credit_note: { ...shown, xml_url: url } };
-}
-
-async function withDocument(ctx: Context, id: string, kind: 'credit_note' | 'credit_note_xml') {
-  const note = await getCreditNote(ctx, id);
-  const documentId = await askForDocument(ctx, { kind, subjectId: note.id, number: note.number });
-  return { shown: await viewOf(ctx, note), url: await documentLink(ctx.db, ctx.config, documentId) };
+  const note = await getCreditNote(ctx, svc_id);
+  const documentId = await askForDocument(ctx, { kind: 'credit_note', subjectId: note.id, number: note.number });
+  return {
+    credit_note: { ...(await viewOf(ctx, note)), file_url: await documentLink(ctx.db, ctx.config, documentId) },
+  };
 }

@@ -4,6 +4,7 @@ import { newId, type TransmissionId } from '../../../../platform/ids.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { findAccessPoint, type IntegrationRow } from '../../../customers/integrations/queries.ts';
 import { type EDocumentRow, getEDocument } from '../queries.ts';
+import { refuseProblems } from '../refuse-problems.ts';
 import { eDocumentView } from '../view.ts';
 import { recordTransmission } from './announce.ts';
 import { isSentToReceiver, lockLastTransmission, sendsByItself } from './queries.ts';
@@ -17,12 +18,13 @@ const ARRIVED: ReadonlySet<string> = new Set(['delivered', 'accepted', 'paid_rep
  * which nothing more was heard gets a new sending, and the former one has failed.
  *
  * @throws Refusal 404 e_document; integration, where there is no access point; 405 invalid_status, unless the document
- *   is ready and has not arrived
+ *   is ready and has not arrived; 422 base e_document_not_available, of one by default with problems
  * Rule: e-documents.md#sending.
  */
 export async function sendEDocument(ctx: Context, { svc_id }: { svc_id: string }) {
   const document = await getEDocument(ctx, svc_id);
   if (document.status !== 'ready') throw refuse.notAllowed('invalid_status');
+  refuseProblems(document.problems);
   const accessPoint = await findAccessPoint(ctx);
   if (!accessPoint) throw refuse.notFound('integration');
   const last = await lockLastTransmission(ctx, document.id);

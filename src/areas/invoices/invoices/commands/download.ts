@@ -13,20 +13,9 @@ import { showInvoice } from '../show-invoice.ts';
  * Rule: invoice-operations.md#operations "download".
  */
 export async function downloadInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
-  const { shown, url } = await withDocument(ctx, svc_id, 'invoice');
-  return { invoice: { ...shown, file_url: url } };
-}
-
-/** The same for the electronic document: UBL 2.1 under EN 16931. Rule: other-routes.md "download_xml". */
-export async function downloadInvoiceXml(ctx: Context, { svc_id }: { svc_id: string }) {
-  const { shown, url } = await withDocument(ctx, svc_id, 'invoice_xml');
-  return { invoice: { ...shown, xml_url: url } };
-}
-
-async function withDocument(ctx: Context, id: string, kind: 'invoice' | 'invoice_xml') {
-  const invoice = await getVisibleInvoice(ctx, id);
+  const invoice = await getVisibleInvoice(ctx, svc_id);
   if (invoice.status !== 'finalized') throw refuse.notFound('invoice');
-  const documentId = await askForDocument(ctx, { kind, subjectId: invoice.id, number: invoice.number });
+  const documentId = await askForDocument(ctx, { kind: 'invoice', subjectId: invoice.id, number: invoice.number });
   const { invoice: shown } = await showInvoice(ctx, invoice.id);
-  return { shown, url: await documentLink(ctx.db, ctx.config, documentId) };
+  return { invoice: { ...shown, file_url: await documentLink(ctx.db, ctx.config, documentId) } };
 }
