@@ -90,10 +90,12 @@ const credited = async (): Promise<number[]> => {
     select total_amount_cents from credit_notes where organization_id = ${story.organizationId} order by id`;
   return notes.map(({ total_amount_cents }) => total_amount_cents);
 };
+/** The oldest payment that waits is the one that the change waits for. */
 const confirm = async () => {
   const payment = await until(async () => {
     const [row] = await service.sql<{ id: string }[]>`
-      select id from payments where organization_id = ${story.organizationId} and payment_status = 'processing'`;
+      select id from payments where organization_id = ${story.organizationId} and payment_status = 'processing'
+      order by id`;
     return row;
   });
   await ok(story.client.post(`/sandbox/payments/${payment.id}/confirm`, { outcome: 'succeeded' }));
