@@ -18,12 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => catalog.stop());
 
-/** Events of a code on a subscription, three at each instant. */
+/** Events of a code on a subscription, three at each instant; their ids are of a time gone by. */
 const storeEvents = (externalId: string, code: string, count: number) => catalog.service.sql`
   insert into events (
     id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties, digest,
     created_at)
-  select gen_random_uuid(), ${catalog.organizationId}, ${externalId}, ${externalId} || '-' || ${code}::text || n,
+  select ('01900000' || substr(md5(random()::text), 9))::uuid, ${catalog.organizationId}, ${externalId}, ${externalId} || '-' || ${code}::text || n,
     ${code}, timestamptz '2026-01-02' + n / 3 * interval '1 second', '{}', '\\x00', '2026-01-02'
   from generate_series(1, ${count}::int) n`;
 

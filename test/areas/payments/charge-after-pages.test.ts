@@ -296,17 +296,15 @@ describe('an overdue invoice of 119.00 whose first charge was declined', () => {
     provider.answerNext('charge.create', { status: 202, body: { id: 'pay_slow' } });
     const first = await request(made);
     await until(() => charges()[0]);
-    // As it was when the second request was made.
-    await until(async () => {
-      const [{ isBusy }] = (await service.sql`
-        select not ready_for_payment_processing as "isBusy" from invoices where id = ${made.svc_id}`) as Loose;
-      return isBusy || undefined;
+    const { id } = await until(async () => {
+      const [payment] = await service.sql<{ id: string }[]>`
+        select id from payments where provider_payment_id = 'pay_slow'`;
+      return payment;
     });
+    // As it was when the second request was made.
     await service.sql`update invoices set ready_for_payment_processing = true where id = ${made.svc_id}`;
     const second = await request(made);
     await waits(60);
-    const [{ id }] = (await service.sql`
-      select id from payments where provider_payment_id = 'pay_slow'`) as Loose;
     await provider.tell('payment.updated', {
       id: 'pay_slow',
       status: 'succeeded',
