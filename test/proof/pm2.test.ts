@@ -58,6 +58,8 @@ beforeAll(async () => {
     DATABASE_POOL: '6',
     NODE_OPTIONS: `--require ${join(folder, 'slow-start.cjs')}`,
     SECRETS_KEYS: TEST_SECRETS_KEYS,
+    // What is shown is that no request is lost, not how long one waits on a machine that is busy with starts.
+    WRITE_TIMEOUT_SECONDS: '30',
   };
   pm2 = async (...args) =>
     (await promisify(execFile)('npx', ['--no-install', 'pm2', ...args], { cwd: projectRoot(), env: environment }))

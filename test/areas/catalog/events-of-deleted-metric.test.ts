@@ -96,6 +96,12 @@ test('all events of a deleted metric are marked, page by page, and each page rea
     ...expected,
   });
   await bringBack();
+  await sql`
+    insert into charges select (jsonb_populate_record(null::charges, to_jsonb(charge) || jsonb_build_object(
+      'id', gen_random_uuid(), 'code', 'c' || n, 'deleted_at', null))).*
+    from (select * from charges where organization_id = ${catalog.organizationId} limit 1) charge,
+      generate_series(1, 3000) n`;
+  await sql`analyze charges`;
   for (const each of sent.filter(({ text }) => text.includes('with recursive plan')))
     for (const mode of PLAN_MODES) {
       const { scans, blocks } = await explainStatement(sql, each, { mode, tables: ['events', 'charges'] });

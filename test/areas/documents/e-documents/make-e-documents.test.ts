@@ -1,4 +1,3 @@
-import { Queue } from 'bullmq';
 import type { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eDocumentHandlers } from '../../../../src/areas/documents/e-documents/jobs.ts';
@@ -36,12 +35,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-const waiting = async () => {
-  const queue = new Queue('documents', { connection: service.redis, prefix: service.config.REDIS_PREFIX });
-  const jobs = await queue.getJobs(['wait', 'prioritized', 'delayed']);
-  await queue.close();
-  return jobs;
-};
+const waiting = () => producer.queue('documents').getJobs(['wait', 'prioritized', 'delayed']);
 const jobsOf = async (id: string) => (await waiting()).filter(({ data }) => data.e_document_id === id);
 
 const broken: Renderer = {
