@@ -45,7 +45,8 @@ export async function startServiceOn(
     ...settings,
   });
   const log = createLog({ level: config.LOG_LEVEL, process: 'test' });
-  const owner = connectDatabase(server.url, { connections: 1 });
+  // One holds the lock of migrations while the other applies them.
+  const owner = connectDatabase(server.url, { connections: 2 });
   await migrate(owner);
   await owner.end();
   const workers = await startPools(config, pools, log);
@@ -70,8 +71,7 @@ export async function startServiceOn(
     async stop() {
       await ingress.close();
       await workers.close();
-      const keys = await redis.keys(`${config.REDIS_PREFIX}:*`);
-      if (keys.length > 0) await redis.del(keys);
+      for (const key of await redis.keys(`${config.REDIS_PREFIX}:*`)) await redis.del(key);
       redis.disconnect();
     },
   };
