@@ -67,6 +67,7 @@ const serveMany = (runtime: Runtime, queue: QueueName, concurrency: number, hand
     parts: partsOf(runtime.config),
     concurrency,
     log: runtime.log,
+    answerWithinMs: runtime.config.WRITE_TIMEOUT_SECONDS * 1000,
     onFinished: ({ queue: name, name: job, seconds, failed }) => {
       runtime.metrics.jobs.inc({ queue: name, job, outcome: failed ? 'failed' : 'done' });
       runtime.metrics.jobSeconds.observe({ queue: name, job }, seconds);

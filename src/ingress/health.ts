@@ -7,7 +7,6 @@ import { schemaState } from '../platform/db/migrate.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import { allStoredNames, partsOf } from '../platform/queue/queue-names.ts';
 import { ping, standingQueues } from '../platform/queue/queue-progress.ts';
-import { seenFallbacks } from '../platform/redis/fallbacks.ts';
 import { faultsOf } from '../platform/redis/nodes.ts';
 import { unknownKeys } from '../platform/secrets/check-secrets-at-start.ts';
 import { within } from './answered-within.ts';
@@ -47,11 +46,10 @@ export function mountHealth(app: Express, deps: HealthDeps): void {
     response.json({ status: 'ok' });
   });
   app.get('/ready', async (_request, response) => {
-    const [schema, faults, standing, fellBack, unknown, troubles] = await Promise.all([
+    const [schema, faults, standing, unknown, troubles] = await Promise.all([
       within(schemaState(deps.sql)),
       within(faultsOf(deps.redis)),
       within(standingQueues(deps.redis, deps.config.REDIS_PREFIX, names, startedAtMs)),
-      within(seenFallbacks(deps.redis, deps.config.REDIS_PREFIX)),
       missingKeys(),
       deps.readiness(),
     ]);
@@ -65,7 +63,6 @@ export function mountHealth(app: Express, deps: HealthDeps): void {
       redis: faults?.length === 0,
       standing_queues: standing ?? names,
       ...(faults?.length ? { redis_faults: faults } : {}),
-      ...(fellBack?.length ? { degraded: fellBack } : {}),
       reasons: troubles.map(({ check, reason }) => ({ check, reason })),
       ...(deps.replicas ? { read_replicas: deps.replicas.shown() } : {}),
       ...(unknown?.length ? { code: 'secrets_key_unknown', secrets_keys: unknown } : {}),

@@ -1,7 +1,9 @@
+import { listSkippedJobs } from '../jobs/periodic-jobs/queries.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import { isPooled } from '../platform/db/session-settings.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
+import { countMeasured } from '../platform/metrics/shared-metrics.ts';
 import {
   CLOCK_WARNS_MS,
   CLOCK_WRONG_MS,
@@ -11,7 +13,10 @@ import {
 import { failingQueues } from '../platform/queue/failing-queues.ts';
 import type { Redis } from '../platform/redis/connect.ts';
 import { seenFallbacks } from '../platform/redis/fallbacks.ts';
+import { milliseconds } from '../platform/schema/view.ts';
+import { schedule } from '../schedule.ts';
 import type { Replicas } from './read-replicas/replicas.ts';
+import type { StandbyWatch } from './standby-watch.ts';
 
 export interface ReadinessDeps {
   sql: Sql;
@@ -19,6 +24,7 @@ export interface ReadinessDeps {
   config: Config;
   metrics: Metrics;
   replicas?: Pick<Replicas, 'shown'> | undefined;
+  standby?: Pick<StandbyWatch, 'why'>;
 }
 
 /** What is wrong, in words for an operator. */
@@ -37,6 +43,10 @@ export interface Trouble {
 export const READINESS_CHECKS: Record<string, (deps: ReadinessDeps) => Promise<Trouble[]>> = {
   connections: tooManyConnections,
   clocks: wrongClocks,
+  skipped_jobs: async ({ sql, config }) =>
+    (await listSkippedJobs(sql, jobNames(config), SKIPPED_IN_A_ROW)).map(({ job, skipped, since }) => ({
+      reason: `the last ${skipped} ticks of ${job} were skipped, since ${milliseconds(since)}: the former run still works`,
+    })),
   failing_queues: async ({ redis, config }) =>
     (await failingQueues(redis, config.REDIS_PREFIX)).map(({ queue, error }) => ({
       reason: `every job of the queue ${queue} fails: ${error}`,
@@ -45,11 +55,33 @@ export const READINESS_CHECKS: Record<string, (deps: ReadinessDeps) => Promise<T
     (await seenFallbacks(redis, config.REDIS_PREFIX)).map(({ means, reason, process }) => ({
       reason: `${means} (${process}: ${reason})`,
     })),
+  metrics: silentWorkers,
+  synchronous_standby: async ({ standby }) => {
+    const reason = standby?.why();
+    return reason === undefined ? [] : [{ reason: `${reason}: writes and events are refused`, stops: true }];
+  },
   read_replicas: async ({ replicas }) =>
     (replicas?.shown() ?? []).flatMap(({ replica, reason }) =>
       reason === null ? [] : [{ reason: `reads go elsewhere than to the replica ${replica}, which ${reason}` }],
     ),
 };
+
+/** So many ticks of a job must have been skipped one after the other. */
+const SKIPPED_IN_A_ROW = 3;
+
+const jobNames = (config: Config): string[] => schedule(config).map(({ job }) => job);
+
+/** Workers count most of what is to be seen: metrics to which none of them adds look healthy and are empty. */
+async function silentWorkers({ redis, config }: ReadinessDeps): Promise<Trouble[]> {
+  const [processes, counting] = await Promise.all([
+    listEnrolled(redis, config.REDIS_PREFIX),
+    countMeasured(redis, config.REDIS_PREFIX),
+  ]);
+  const doors = processes.filter(({ name }) => name === 'ingress');
+  return counting > doors.length
+    ? []
+    : [{ reason: 'no worker process adds to the metrics: they show nothing of jobs' }];
+}
 
 async function tooManyConnections({ sql, redis, config }: ReadinessDeps): Promise<Trouble[]> {
   if (isPooled(config.DATABASE_URL)) return []; // the pooler decides how many it opens

@@ -49,6 +49,7 @@ import { mountQueueBoard } from './queue-board.ts';
 import { createLimiters } from './rate-limit.ts';
 import { Replicas } from './read-replicas/replicas.ts';
 import { createReadiness } from './readiness.ts';
+import { watchStandby } from './standby-watch.ts';
 import { noteRefusals } from './too-many-reads.ts';
 import { createWire } from './translate-prefix.ts';
 import { UncommittedLog } from './uncommitted-log.ts';
@@ -100,6 +101,7 @@ export async function startIngress(
   const replies = await openReplies(subscriber, prefix, processId, (position) => replicas?.note(position));
   const clock = new RedisClock(limiterRedis);
   const loop = watchLoop();
+  const standby = await watchStandby(runtime);
   const keys = new KeyCache(runtime.sql);
   keyChanges.on('message', (_channel, message) =>
     keys.forget((JSON.parse(message) as { organization_id: OrganizationId }).organization_id),
@@ -133,7 +135,7 @@ export async function startIngress(
     previews: createPreviewLane(lane),
     turns: new Turns(),
     events,
-    handOver: watchHandOver(runtime.redis, prefix, { parts: partsOf(config) }),
+    handOver: watchHandOver(runtime.redis, prefix, { parts: partsOf(config), whyNoWrites: standby.why }),
     uncommitted,
     wire: createWire(config.WIRE_PREFIX),
   };
@@ -155,7 +157,7 @@ export async function startIngress(
       const { limiters, reads, heavyReads, turns } = deps;
       mountCustomerPortal(root, { ...runtime, limiters, reads, replicas, heavyReads, turns });
       mountPayPage(root, { ...deps, windows: window('pay', PAY_WINDOW_SECONDS) });
-      const readiness = createReadiness({ ...runtime, replicas });
+      const readiness = createReadiness({ ...runtime, replicas, standby });
       mountHealth(root, { ...runtime, readiness, replicas });
       mountMetrics(root, { ...runtime, readiness });
       const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
@@ -182,6 +184,7 @@ export async function startIngress(
       clock.close();
       loop.close();
       deps.handOver.close();
+      standby.close();
       replies.close();
       await replicas?.close();
       for (const redis of [limiterRedis, subscriber, keyChanges]) redis.disconnect();

@@ -20,13 +20,20 @@ const START_MS = 60_000;
 /** Knows whether a job would be taken by a worker now. */
 export interface HandOver {
   /**
-   * Refuses a job before it is enqueued if Redis is away or the queue has no worker. A busy worker counts as a worker,
-   * and a job that may have reached Redis is waited for as usual.
+   * Refuses a job before it is enqueued if Redis is away, the queue has no worker, or what it would store is not to be
+   * stored now. A busy worker counts as a worker, and a job that may have reached Redis is waited for as usual.
    *
    * @throws Refusal 503
    */
   refuseIfInVain(queue: QueueName): void;
   close(): void;
+}
+
+interface Watched {
+  parts?: Parts;
+  now?: () => number;
+  /** Why nothing is to be stored now. */
+  whyNoWrites?: () => string | undefined;
 }
 
 /**
@@ -36,7 +43,7 @@ export interface HandOver {
 export function watchHandOver(
   redis: Redis,
   prefix: string,
-  { parts = {}, now = realNowMs }: { parts?: Parts; now?: () => number } = {},
+  { parts = {}, now = realNowMs, whyNoWrites = () => undefined }: Watched = {},
 ): HandOver {
   const startedAtMs = now();
   const seenAtMs = new Map<Waited, number>();
@@ -65,7 +72,8 @@ export function watchHandOver(
   void look();
   return {
     refuseIfInVain(queue) {
-      if (redis.status !== 'ready' || (isWaited(queue) && !hasWorker(queue))) throw refuse.unavailable();
+      if (redis.status !== 'ready') throw refuse.unavailable();
+      if (isWaited(queue) && (!hasWorker(queue) || whyNoWrites() !== undefined)) throw refuse.unavailable();
     },
     close: () => clearInterval(timer),
   };

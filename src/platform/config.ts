@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
+import { whyServersAreWrong } from './db/servers-of-address.ts';
 import { pooledUrl } from './db/session-settings.ts';
 import { misspelled } from './misspelled.ts';
 import { AddressFault, readRedisAddress } from './redis/address.ts';
@@ -16,6 +17,12 @@ const HIGHEST_PORT = 65_535;
 const LONGEST_SCHEMA = 48;
 /** An address with one of these schemes; '' if unset, which `npm start` fills in. */
 const address = (schemes: RegExp) => z.string().regex(schemes, 'must be an address').or(z.literal('')).default('');
+/** An address of Postgres, of which several servers may be named. */
+const postgresAddress = () =>
+  address(/^postgres(ql)?:\/\/./).superRefine((url, issues) => {
+    const why = whyServersAreWrong(url);
+    if (why !== undefined) issues.addIssue(why);
+  });
 const POSTGRES_ADDRESSES = /^(postgres(ql)?:\/\/[^,\s]+(,(?=.)|$))*$/;
 
 function checkRedisAddress(url: string, issues: { addIssue(message: string): void }): void {
@@ -81,8 +88,10 @@ const Settings = z.object({
     .string()
     .default('.data')
     .describe('Folder of `npm start`: data, logs, run file; relative to the project'),
-  DATABASE_URL: address(/^postgres(ql)?:\/\/./).describe('Postgres 15 to 18'),
-  MIGRATION_DATABASE_URL: address(/^postgres(ql)?:\/\/./).describe(
+  DATABASE_URL: postgresAddress().describe(
+    'Postgres 15 to 18; of several servers, a:5432,b:5432, the one that is the primary',
+  ),
+  MIGRATION_DATABASE_URL: postgresAddress().describe(
     'Postgres as migrations reach it, past a pooler; default DATABASE_URL',
   ),
   DATABASE_PREPARE: flag(true).describe(
@@ -105,6 +114,9 @@ const Settings = z.object({
     .describe(
       'Read replicas of DATABASE_URL, with commas between them; the ingress reads there what may be a little old',
     ),
+  REQUIRE_SYNCHRONOUS_STANDBY: flag(false).describe(
+    'Take writes and events only while a synchronous standby follows Postgres; the role needs pg_monitor',
+  ),
   READ_REPLICA_MAX_LAG_SECONDS: seconds(5).describe('A replica that is further behind is left out until it catches up'),
   REDIS_URL: address(/^rediss?(\+(cluster|sentinel))?:\/\/./)
     .superRefine(checkRedisAddress)

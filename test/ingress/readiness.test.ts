@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
+import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { createReadiness } from '../../src/ingress/readiness.ts';
+import { SKIPPED } from '../../src/jobs/periodic-jobs/queries.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { createMetrics } from '../../src/platform/metrics/metrics.ts';
@@ -32,7 +34,9 @@ const deps = (settings: Record<string, string> = {}) => ({
   config: loadConfig({ DATABASE_URL: database.url, REDIS_PREFIX: prefix, ...settings }),
   metrics: createMetrics('test'),
 });
-const found = (settings?: Record<string, string>) => createReadiness(deps(settings))();
+/** What is found beside metrics, which the processes here do not share. */
+const found = async (settings?: Record<string, string>) =>
+  (await createReadiness(deps(settings))()).filter(({ check }) => check !== 'metrics');
 
 const log = createLog({ level: 'silent', process: 'test' });
 const enrolled = (connections: number) => enrol({ ...deps(), log, connections: () => connections }, 'events');
@@ -103,6 +107,44 @@ test('a queue of which three jobs failed and none was done is named, until one i
   expect(await found()).toEqual([]);
   await Promise.all([one.close(), two.close()]);
   expect(await redis.exists(`${prefix}:outcomes`)).toBe(0);
+});
+
+test('a job whose last three ticks were skipped is named, until one is done', async () => {
+  const end = (tick: number, error: string | null) => {
+    const tickAt = Temporal.Instant.from('2030-01-01T00:00:00Z').add({ hours: tick });
+    return database.sql`
+      insert into schedule_ticks (job, tick_at, claimed_at, finished_at, error)
+      values ('bill', ${tickAt}, ${tickAt}, ${tickAt}, ${error})`;
+  };
+  for (const tick of [1, 2]) await end(tick, SKIPPED);
+  expect(await found()).toEqual([]);
+  await end(3, SKIPPED);
+  const since = 'since 2030-01-01T01:00:00.000Z: the former run still works';
+  expect(await found()).toEqual([{ check: 'skipped_jobs', reason: `the last 3 ticks of bill were skipped, ${since}` }]);
+  await end(4, null);
+  expect(await found()).toEqual([]);
+});
+
+test('metrics to which only ingresses add are told of, until a worker does', async () => {
+  const metrics = async () => (await createReadiness(deps())()).filter(({ check }) => check === 'metrics');
+  const ingress = await enrol({ ...deps(), log, connections: () => 1 }, 'ingress');
+  await redis.zadd(`${prefix}:metrics:processes`, 1, 'a');
+  expect(await metrics()).toEqual([
+    { check: 'metrics', reason: 'no worker process adds to the metrics: they show nothing of jobs' },
+  ]);
+  await redis.zadd(`${prefix}:metrics:processes`, 2, 'b');
+  expect(await metrics()).toEqual([]);
+  await ingress.close();
+});
+
+test('no synchronous standby stops requests, with the reason', async () => {
+  const why = 'no synchronous standby is connected to Postgres';
+  const shown = await createReadiness({ ...deps(), standby: { why: () => why } })();
+  expect(shown).toContainEqual({
+    check: 'synchronous_standby',
+    reason: `${why}: writes and events are refused`,
+    stops: true,
+  });
 });
 
 test('a check that fails is a reason too, and each is counted by its name', async () => {

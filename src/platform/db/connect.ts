@@ -3,6 +3,8 @@ import { Temporal } from 'temporal-polyfill';
 import { instantOfStored, instantText } from '../../engine/calendar/instant-text.ts';
 import { Decimal } from '../../engine/money/decimal.ts';
 import { endedWithItsWork } from './ended-with-its-work.ts';
+import { openPrimaryFinder } from './primary-finder.ts';
+import { serversOf } from './servers-of-address.ts';
 import { isPooled, sessionSettings } from './session-settings.ts';
 
 /**
@@ -84,12 +86,16 @@ export const openedWith = (sql: Sql): Opened => {
 /**
  * A pool of connections. Notices are dropped; a lost server is reconnected with back-off by the driver. Each session
  * has the settings of `sessionSettings`, sent at its start; behind a pooler, which refuses or drops them, its role has
- * them.
+ * them. Of an address with several servers each connection goes to the one that is the primary by then.
  */
 export function connectDatabase(url: string, options: DatabaseOptions = {}): Sql {
   const { onStatement, onClose, schema = 'public' } = options;
   const settings = sessionSettings(schema, options.statementTimeoutMs);
-  const sql = postgres(url, {
+  const servers = serversOf(url);
+  const finder = servers.length > 1 ? openPrimaryFinder(servers) : undefined;
+  const sql = postgres(servers[0]!, {
+    // Not in the driver's types.
+    ...(finder ? ({ socket: finder.connect } as object) : {}),
     max: options.connections ?? 12,
     types: types as unknown as Record<string, postgres.PostgresType>,
     onnotice: () => {},
@@ -109,6 +115,14 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}): Sql
       : {}),
   }) as unknown as Sql;
   sql.begin = endedWithItsWork(sql.begin);
+  if (finder) sql.end = closesFirst(sql.end, finder.close);
   opened.set(sql, { schema, isPooled: isPooled(url) });
   return sql;
 }
+
+const closesFirst =
+  (end: Sql['end'], close: () => void): Sql['end'] =>
+  (options) => {
+    close();
+    return end(options);
+  };

@@ -67,8 +67,15 @@ const PASSING_DRIVER = new Set([
   'ECONNRESET',
   'EPIPE',
   'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
   'ENOENT',
 ]);
+
+// The connection is gone, or leads to a server that is no longer, or not yet, the primary.
+const LOST = /^(08...|57P0[123]|25006)$/;
 
 /** Whether a statement gave up waiting for a lock (`lock_timeout`). */
 export const isLockTimeout = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '55P03';
@@ -81,4 +88,17 @@ export function isPassing(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code !== 'string') return false;
   return PASSING.test(code) || PASSING_DRIVER.has(code);
+}
+
+/**
+ * Whether a connection to Postgres was lost, or leads to a server that takes no writes: what asked is right, and is to
+ * be asked again of whoever is the primary then. Errors of other servers' sockets do not count.
+ *
+ * Rule: several-hosts.md#fail-over.
+ */
+export function isLostConnection(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null || !isPassing(error)) return false;
+  const { code } = error as { code: string };
+  // The driver notes the statement that it could not send.
+  return LOST.test(code) || (PASSING_DRIVER.has(code) && ('query' in error || /^CONNECT(ION)?_/.test(code)));
 }

@@ -30,6 +30,11 @@ interface Answer {
   metrics: object;
 }
 
+const processesKey = (prefix: string): string => `${prefix}:metrics:processes`;
+
+/** How many processes a scrape would ask now. */
+export const countMeasured = (redis: Redis, prefix: string): Promise<number> => redis.zcard(processesKey(prefix));
+
 /**
  * Lets any process show the metrics of all: jobs run in worker processes, but `/metrics` is served by an ingress. A
  * scrape collects over pub/sub, from the processes that have registered: a node of a cluster knows only of the
@@ -43,7 +48,7 @@ export function shareMetrics(
   const { redis, subscriber } = connections;
   const id = randomUUID();
   const questions = `${prefix}:metrics:questions`;
-  const processes = `${prefix}:metrics:processes`;
+  const processes = processesKey(prefix);
   const fellBack = (error: unknown) => noteFallback(redis, 'shared metrics', error);
   let take: (answer: Answer) => void = () => {};
   let collecting: Promise<string> | undefined;

@@ -4,6 +4,7 @@ import { hasUnsaidPooler, whySessionsAreWrong } from '../db/check-sessions.ts';
 import { connectDatabase } from '../db/connect.ts';
 import { whyDriverIsWrong } from '../db/mended-driver.ts';
 import { schemaState } from '../db/migrate.ts';
+import { whyStandbysAreUnseen } from '../db/synchronous-standby.ts';
 import type { Log } from '../log/log.ts';
 import { type Probe, placeOf, probePostgres, probeRedis, SET_BEHIND_POOLER } from './probe-stores.ts';
 
@@ -14,7 +15,8 @@ const TRY_EVERY_MS = 500;
 /** Interval in which a missing store is reported again. */
 const SAY_EVERY_MS = 10_000;
 
-type Stores = Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'DATABASE_SCHEMA'>;
+type Stores = Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'DATABASE_SCHEMA'> &
+  Partial<Pick<Config, 'REQUIRE_SYNCHRONOUS_STANDBY'>>;
 /** Addresses that a command looks at before it works. */
 type Given = Partial<Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'MIGRATION_DATABASE_URL'>>;
 
@@ -23,7 +25,8 @@ type Given = Partial<Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'MIGRATION_DATA
  * comes back by itself and a restart would not help; other faults are refused.
  *
  * @throws StartRefused without the settings, with a driver that is not patched, when a store refuses the login, when a
- *   pooler was not told of, or sessions do not have what they need, or when migrations are missing
+ *   pooler was not told of, sessions do not have what they need, standbys cannot be seen that must be there, or
+ *   migrations are missing
  */
 export async function awaitStores(config: Stores, log: Log): Promise<void> {
   demandSettings(config);
@@ -107,6 +110,8 @@ async function demandSchema(config: Stores, log: Log): Promise<void> {
   try {
     const wrong = await whySessionsAreWrong(sql);
     if (wrong !== undefined) throw new StartRefused(wrong);
+    const unseen = config.REQUIRE_SYNCHRONOUS_STANDBY ? await whyStandbysAreUnseen(sql) : undefined;
+    if (unseen !== undefined) throw new StartRefused(unseen);
     const { state, names } = await schemaState(sql);
     if (state === 'behind') {
       throw new StartRefused(`the schema is behind: run "npm run migrate" (${summary(names)} not applied)`);

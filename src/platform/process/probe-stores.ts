@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { connectDatabase, type Sql } from '../db/connect.ts';
+import { within } from '../db/within.ts';
 import { readRedisAddress } from '../redis/address.ts';
 import { openRedis } from '../redis/connect.ts';
 import { faultsOf } from '../redis/nodes.ts';
@@ -97,17 +98,7 @@ export function placeOf(url: string): string {
   }
 }
 
-async function inTime<T>(work: PromiseLike<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_WITHIN_MS / 1000} s`)), ANSWER_WITHIN_MS);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const inTime = <T>(work: PromiseLike<T>): Promise<T> => within(work, ANSWER_WITHIN_MS);
 
 /** The error of one of a name's addresses contains the reason. */
 function reasonOf(error: unknown): string {

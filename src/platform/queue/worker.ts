@@ -7,6 +7,7 @@ import { Refusal } from '../refusal.ts';
 import { openCrowdedLanes } from './crowded-lanes.ts';
 import { type Outcomes, openOutcomes } from './failing-queues.ts';
 import { openHeldJobs } from './held-jobs.ts';
+import { ConnectionLost, comeBackIfLost } from './lost-connections.ts';
 import { MOST_AT_ONCE, mayBeCalled, nameOf, openParkedJobs, type ParkedJobs } from './parked-jobs.ts';
 import { keyPrefix, type Parts, partOf, storedNames } from './queue-names.ts';
 import { markProgress, PING_EVERY_MS, PING_JOB, ping } from './queue-progress.ts';
@@ -34,6 +35,8 @@ export interface ServeOptions {
   /** Concurrent jobs, each with a database connection available. */
   concurrency: number;
   log: Log;
+  /** How long a caller waits for the answer of a job. */
+  answerWithinMs?: number;
   onFinished?: (job: { queue: QueueName; name: string; seconds: number; failed: boolean }) => void;
 }
 
@@ -90,7 +93,7 @@ function startWorker(
   handlers: Partial<Handlers>,
   { turns, outcomes, ...options }: ServeOptions & { turns: ReturnType<typeof takeTurns>; outcomes: Outcomes },
 ): Worker {
-  const { redis, prefix, log } = options;
+  const { redis, prefix, log, answerWithinMs } = options;
   const worker = new Worker(
     queue.name,
     async (job: Job, token?: string) => {
@@ -99,12 +102,17 @@ function startWorker(
       const started = performance.now();
       let failed = true;
       try {
-        await run(job, token, handlers);
+        await run(job, token, handlers).catch(async (error: unknown) => {
+          await comeBackIfLost(job, error, { token, spec: queues[name], answerWithinMs });
+          throw error;
+        });
         failed = false;
         outcomes.done();
       } catch (error) {
+        if (error instanceof ConnectionLost)
+          log.warn({ queue: name, job: job.name, err: error.message }, 'connection lost: the job comes back');
         // A refused command and a job that comes back later are no failures of the work.
-        if (error instanceof UnrecoverableError || error instanceof DelayedError) outcomes.done();
+        else if (error instanceof UnrecoverableError || error instanceof DelayedError) outcomes.done();
         else outcomes.failed(job.id ?? '', error as Error);
         throw error;
       } finally {

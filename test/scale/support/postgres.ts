@@ -3,6 +3,7 @@ import { connectDatabase, type Sql } from '../../../src/platform/db/connect.ts';
 import { choosePort } from '../../../src/platform/services/ports.ts';
 import { newPassword } from '../../../src/platform/services/postgres-role.ts';
 import { mustRun } from '../../../src/platform/services/run-program.ts';
+import { until } from '../../support/until.ts';
 import { findProgram } from './programs.ts';
 import { newPlace, type OwnServer, type Place, removePlace, runServer } from './server.ts';
 
@@ -23,6 +24,8 @@ export interface OwnPostgres {
   server: OwnServer;
   /** A standby that streams from this one, caught up as far as its base backup. */
   standby(settings?: Settings): Promise<OwnPostgres>;
+  /** From now on commits wait for a standby, which has this name. */
+  followSynchronously(name: string): Promise<void>;
   /** Makes a standby the primary; done when it takes writes. */
   promote(): Promise<void>;
   /** Starts it again on its data after its end. */
@@ -106,6 +109,15 @@ async function open(place: Place, { port, password, settings }: Opening): Promis
         { identity: copy.identity },
       );
       return open(copy, { port: await choosePort(), password, settings: { ...settings, ...more } });
+    },
+    async followSynchronously(name) {
+      await admin.unsafe(`alter system set synchronous_standby_names = '${name}'`);
+      await admin`select pg_reload_conf()`;
+      await until(
+        async () =>
+          (await admin`select from pg_stat_replication where application_name = ${name} and sync_state = 'sync'`)
+            .length > 0,
+      );
     },
     async promote() {
       await probe`select pg_promote(true, 30)`;

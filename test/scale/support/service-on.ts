@@ -21,6 +21,8 @@ export interface ServiceOn {
   org(): Promise<Client & { organization: CreatedOrganization }>;
   /** The figure of a metric of this process. */
   metric(line: string): Promise<number>;
+  /** Jobs that have used all their attempts, as "queue: error". */
+  failedJobs(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
@@ -67,6 +69,11 @@ export async function startServiceOn(
         .split('\n')
         .find((each) => each.startsWith(name!) && (labels ?? '').split(',').every((label) => each.includes(label)));
       return found === undefined ? 0 : Number(found.split(' ').at(-1));
+    },
+    async failedJobs() {
+      const queues = ingress.producer.storedQueues().map(({ queue }) => queue);
+      const failed = await Promise.all(queues.map((queue) => queue.getFailed()));
+      return failed.flat().map((job) => `${job.queueName}: ${job.failedReason}`);
     },
     async stop() {
       await ingress.close();
