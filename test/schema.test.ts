@@ -1,17 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { migrate } from '../src/platform/db/migrate.ts';
 import { projectRoot } from '../src/platform/project-root.ts';
-import { createEmptyDatabase } from './support/database.ts';
+import { createEmptyDatabase, createTestDatabase } from './support/database.ts';
 import { describeSchema } from './support/describe-schema.ts';
 
 const path = join(projectRoot(), 'docs/schema.sql');
 
 test('docs/schema.sql equals what the migrations make of an empty database (UPDATE_SCHEMA=1 rewrites it)', async () => {
-  const database = await createEmptyDatabase();
+  const database = await createTestDatabase();
   try {
-    await migrate(database.sql);
     const described = await describeSchema(database.sql);
     if (process.env.UPDATE_SCHEMA) writeFileSync(path, described);
     expect(described).toContain('\ncreate table fees (\n');

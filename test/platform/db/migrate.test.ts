@@ -106,8 +106,7 @@ test('an empty schema of that database may be used, and objects of an extension 
 });
 
 test('every table has a comment that says what a row is', async () => {
-  const database = await createEmptyDatabase();
-  await migrate(database.sql);
+  const database = await createTestDatabase();
   const silent = await database.sql<{ name: string }[]>`
     select relname as name from pg_class
     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
