@@ -4,11 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { operations } from '../../src/operations.ts';
 import type { Operation } from '../../src/platform/operation.ts';
+import { inLongRun } from '../support/long-run.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 // Printed by fast-check when a case fails; kept fixed so that CI repeats what it saw.
 const SEED = 20_240_301;
-const RUNS = 1000;
+const RUNS = inLongRun(1000, 300);
 const AT_ONCE = 20;
 const HANGS_AFTER_MS = 12_000;
 

@@ -20,7 +20,7 @@ import { Producer } from './producer.ts';
 const ENOUGH_BYTES = 2 * 1024 ** 3;
 const ORGANIZATIONS = 4;
 /** Some are on their way whenever something is struck. */
-const EVENTS_PER_SECOND = inLongRun(500, 240);
+const EVENTS_PER_SECOND = inLongRun(500, 120);
 const SECONDS = 24;
 const POOLS = Object.keys(pools);
 

@@ -18,7 +18,7 @@ import { Producer } from './producer.ts';
 
 /** Data and write-ahead log of the servers. */
 const ENOUGH_BYTES = 2 * 1024 ** 3;
-const EVENTS_PER_SECOND = inLongRun(200, 100);
+const EVENTS_PER_SECOND = inLongRun(200, 60);
 const SECONDS = 30;
 /**
  * A copy of the ingress that starts while the file `slow` is there does nothing for this long first: longer than a
