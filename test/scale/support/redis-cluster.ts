@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { guardThrowaway } from '../../../src/platform/services/guard.ts';
@@ -56,6 +56,7 @@ export async function startCluster(
     replicas: copies,
     async stop() {
       await Promise.all(servers.map((server) => server.stop()));
+      if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newFolder } from '../../support/new-folder.ts';
 import { until } from '../../support/until.ts';
@@ -50,6 +50,7 @@ export async function startWatched(): Promise<Watched> {
     replica,
     async stop() {
       await Promise.all([...sentinels, replica, master].map((server) => server.stop()));
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }
