@@ -1,4 +1,3 @@
-import { BASE_PATH } from '../../src/ingress/answer-request.ts';
 import { findProgram } from '../../test/scale/support/programs.ts';
 import { startCluster } from '../../test/scale/support/redis-cluster.ts';
 import { createPlan, createSubscriptions } from '../data/catalog.ts';
@@ -11,9 +10,8 @@ import { startProcess } from '../harness/processes.ts';
 import { emptyFindings, type Findings } from '../harness/report.ts';
 import { interleave, median, ratioOf } from '../harness/rounds.ts';
 import { perSecond } from '../harness/units.ts';
-import { closedLoop } from '../load/run-load.ts';
+import { eventRate } from '../load/event-rate.ts';
 
-const CONNECTIONS = 100;
 const MASTERS = 3;
 
 /**
@@ -32,22 +30,7 @@ export async function measureCluster(environment: Environment, effort: Effort): 
     const single = await startStack(environment, {});
     await sellCalls(environment, single.url, organization, at);
     const three = await startStack(environment, { REDIS_URL: cluster.url, EVENTS_QUEUES: String(MASTERS) });
-    const source = { label: 'cluster', at };
-    let firstRequest = 0;
-    const rate = (url: string) => async () => {
-      const result = await closedLoop({
-        warmUpSeconds: effort.warmUpSeconds,
-        measuredSeconds: effort.measuredSeconds,
-        url: `${url}${BASE_PATH}/events`,
-        apiKey: organization.apiKey,
-        source,
-        eventsPerRequest: 1,
-        firstRequest,
-        connections: CONNECTIONS,
-      });
-      firstRequest = result.nextRequest;
-      return result.requestsPerSecond;
-    };
+    const rate = eventRate(effort, organization.apiKey, { label: 'cluster', at });
     const figures = await interleave(effort.rounds, { baseline: rate(single.url), three: rate(three.url) });
     await Promise.all([single.stop(), three.stop()]);
     findings.ratios.S5 = ratioOf(figures.three, figures.baseline, figures.isNoisy);

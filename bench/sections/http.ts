@@ -1,4 +1,3 @@
-import { BASE_PATH } from '../../src/ingress/answer-request.ts';
 import { createBenchOrganization } from '../data/organization.ts';
 import type { Environment } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';
@@ -6,30 +5,13 @@ import { startProcess } from '../harness/processes.ts';
 import { emptyFindings, type Findings } from '../harness/report.ts';
 import { interleave, median, ratioOf } from '../harness/rounds.ts';
 import { perSecond } from '../harness/units.ts';
-import { closedLoop } from '../load/run-load.ts';
-
-const CONNECTIONS = 100;
+import { eventRate } from '../load/event-rate.ts';
 
 /** G1, G14, G16: what the door itself costs, without storage. */
 export async function measureHttp(environment: Environment, effort: Effort): Promise<Findings> {
   const findings = emptyFindings();
   const organization = await createBenchOrganization(environment, 'Bench http');
-  const source = { label: 'http', at: Math.floor(Date.now() / 1000) };
-  let firstRequest = 0;
-  const rate = (url: string) => async () => {
-    const result = await closedLoop({
-      warmUpSeconds: effort.warmUpSeconds,
-      measuredSeconds: effort.measuredSeconds,
-      url: `${url}${BASE_PATH}/events`,
-      apiKey: organization.apiKey,
-      source,
-      eventsPerRequest: 1,
-      firstRequest,
-      connections: CONNECTIONS,
-    });
-    firstRequest = result.nextRequest;
-    return result.requestsPerSecond;
-  };
+  const rate = eventRate(effort, organization.apiKey, { label: 'http', at: Math.floor(Date.now() / 1000) });
 
   const stock = await startProcess(environment, 'bench/processes/stock-express.js');
   const limited = await startProcess(environment, 'bench/processes/probe-ingress.js');
