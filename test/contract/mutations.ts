@@ -22,6 +22,8 @@ export interface Mutation {
   isPlain: boolean;
   /** A field got a date, which comes after the plain text. */
   isDate: boolean;
+  /** A field got a text that a database may refuse, or one that tells how its dates are taken. */
+  isTelling: boolean;
   /** As many elements as a body holds. */
   isMany: boolean;
   /** What went wrong with which field of which part of a body: alike in operations that share the part. */
@@ -57,6 +59,7 @@ const WORDS: ReadonlySet<unknown> = new Set([
   '2026-02-30',
   'not-a-date',
 ]);
+const TELLING: ReadonlySet<unknown> = new Set([PLAIN, LONG, DIGITS, 'a\0b', 'a\ud800b']);
 const ODD_VALUES: readonly unknown[] = [
   ...WORDS,
   null,
@@ -100,6 +103,7 @@ export function* mutationsOf(
         isWord: isText && WORDS.has(odd),
         isPlain: odd === PLAIN,
         isDate: DATES.has(odd),
+        isTelling: TELLING.has(odd),
         isMany: false,
         sign: `${place} ${writeJson(odd).slice(0, SIGN_CHARACTERS)}`,
       };
@@ -117,6 +121,7 @@ export function* mutationsOf(
           isWord: false,
           isPlain: false,
           isDate: false,
+          isTelling: false,
           isMany: true,
           sign: `${place} ${most} ${element.slice(0, SIGN_CHARACTERS)}`,
         };
