@@ -140,8 +140,9 @@ async function refillDays(db: Db, shape: Shape, key: Fragment): Promise<void> {
   );
 }
 
+/** Each hour once: an event would be counted once for each time that its hour is named. */
 const hourKeys = (db: Db, keys: readonly HourKey[]) => db`
-  select * from unnest(${keys.map((key) => key.external_subscription_id)}::text[],
+  select distinct * from unnest(${keys.map((key) => key.external_subscription_id)}::text[],
     ${keys.map((key) => key.hour.toString())}::text[]::timestamptz[])
     as key (subscription, hour)`;
 
