@@ -1,5 +1,12 @@
 import type { Express, Request, Response } from 'express';
-import { PAY_PATH, type PayToken, RETURNED, readPayToken } from '../areas/messaging/mails/pay-link.ts';
+import {
+  PAY_PATH,
+  type PayToken,
+  RETURNED,
+  RETURNED_PAYMENT,
+  readPayToken,
+} from '../areas/messaging/mails/pay-link.ts';
+import { keepReturn } from '../areas/payments/collect-payments/customer-returns.ts';
 import { awaitPage } from '../areas/payments/payments/provider-pages.ts';
 import { noticePage, PAY_HEADERS } from '../areas/reporting/customer-portal/layout.ts';
 import { languageOfBrowser, PORTAL_LOCALES } from '../areas/reporting/customer-portal/texts/by-locale.ts';
@@ -17,6 +24,7 @@ import { assert } from '../engine/assert.ts';
 import type { Context } from '../platform/context.ts';
 import { DOUBLE } from '../platform/payments/providers.ts';
 import { NO_REACTIONS } from '../platform/reactions.ts';
+import type { SystemDeps } from '../platform/records/system-transaction.ts';
 import { Outage, Refusal, refuse } from '../platform/refusal.ts';
 import { answeredInTime } from './database-in-time.ts';
 import type { EdgeDeps } from './edge-deps.ts';
@@ -42,10 +50,11 @@ const NOTICES: Readonly<Record<number, keyof PortalTexts['notices']>> = { 404: '
 
 const OPERATIONS = { Invoice: 'invoicePaymentUrl', PaymentRequest: 'paymentRequestPaymentUrl' } as const;
 
-type Deps = Pick<EdgeDeps, 'sql' | 'config' | 'log' | 'reads' | 'commands' | 'handOver'> & {
-  /** Counts the requests of an address in a window of PAY_WINDOW_SECONDS. */
-  windows: Pick<WindowStore, 'increment' | 'seen'>;
-};
+type Deps = SystemDeps &
+  Pick<EdgeDeps, 'reads' | 'commands' | 'handOver'> & {
+    /** Counts the requests of an address in a window of PAY_WINDOW_SECONDS. */
+    windows: Pick<WindowStore, 'increment' | 'seen'>;
+  };
 
 /** A visitor whose token was made here and has not expired. */
 interface Visit {
@@ -58,8 +67,9 @@ interface Visit {
 
 /**
  * `/pay/{token}`: the page where an invoice or a payment request is paid, for browsers without a key. GET only reads,
- * because mail scanners open links. POST, the page's button, opens the provider's page by the command that the API has
- * for it, and leads there. Rule: pay-links.md.
+ * because mail scanners open links, but for what a provider adds to the address of a customer who comes back, which no
+ * mail has. POST, the page's button, opens the provider's page by the command that the API has for it, and leads there.
+ * Rules: pay-links.md, payments.md#customers-who-come-back.
  */
 export function mountPayPage(root: Express, deps: Deps): void {
   root.get(`${PAY_PATH}/:token`, answering(deps, showPage));
@@ -125,12 +135,21 @@ async function visitOf(
   return { request, response, token, payable, ctx };
 }
 
-async function showPage(_deps: Deps, { request, response, token, payable, ctx }: Visit): Promise<void> {
+async function showPage(deps: Deps, { request, response, token, payable, ctx }: Visit): Promise<void> {
   // The app parses no queries; this route reads its own.
-  const hasReturned = new URL(request.originalUrl, 'http://pay').searchParams.has(RETURNED);
+  const { pathname, searchParams: query } = new URL(request.originalUrl, 'http://pay');
+  const hasReturned = query.has(RETURNED);
+  const namedPayment = query.get(RETURNED_PAYMENT);
+  const kept =
+    namedPayment === null
+      ? undefined
+      : await answeredInTime(keepReturn(deps, ctx.organizationId, { payable: token, namedPayment, query }), READING_MS);
   const page = await answeredInTime(readPayPage(ctx, { payable, of: token, hasReturned }), READING_MS);
   const looksAgain = hasReturned && page.state.kind === 'processing';
-  sendPage(response, 200, payPage(page), looksAgain ? { Refresh: String(LOOK_AGAIN_SECONDS) } : {});
+  // What was brought back is kept by now, and need not stay in the address.
+  const after = kept ? `; url=${pathname}?${RETURNED}` : '';
+  const refresh = kept?.url ? `0; url=${kept.url}` : looksAgain ? `${LOOK_AGAIN_SECONDS}${after}` : undefined;
+  sendPage(response, 200, payPage(page), refresh === undefined ? {} : { Refresh: refresh });
 }
 
 /** Opens the provider's page; where there is nothing to pay by now, shows the page as it is. */

@@ -156,7 +156,7 @@ export async function startIngress(
       mountDocuments(root, deps);
       const { limiters, reads, heavyReads, turns } = deps;
       mountCustomerPortal(root, { ...runtime, limiters, reads, replicas, heavyReads, turns });
-      mountPayPage(root, { ...deps, windows: window('pay', PAY_WINDOW_SECONDS) });
+      mountPayPage(root, { ...runtime, ...deps, windows: window('pay', PAY_WINDOW_SECONDS) });
       const readiness = createReadiness({ ...runtime, replicas, standby });
       mountHealth(root, { ...runtime, readiness, replicas });
       mountMetrics(root, { ...runtime, readiness });

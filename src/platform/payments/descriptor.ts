@@ -105,6 +105,8 @@ export interface ProviderDescriptor<Type extends string = string> {
   liveField: string;
   /** Whether it begins transfers of customers: its driver has `requestTransfer`, or it is a double that plays them. */
   beginsTransfers?: true;
+  /** Queries that it adds to the address to which a customer comes back, and that its driver has to be told. */
+  returnFields?: readonly string[];
   /** The units in which it takes amounts. */
   wireOf(settings: Given['settings']): WireTable;
   /** Our state for its word of a payment, where that depends on the settings. */

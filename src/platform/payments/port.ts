@@ -254,6 +254,13 @@ export interface PaymentProvider {
     metadata: Record<string, string>;
   }): Promise<string>;
   charge(request: ChargeRequest): Promise<ChargeOutcome>;
+  /**
+   * Tells what a customer has brought back who was sent away during a charge, and what became of the charge; of
+   * providers that learn it in no other way. The same details are told once, however often it is called.
+   *
+   * @throws ReadRefused, where they say nothing of this payment; CredentialsRefused, other Outages
+   */
+  completeCharge?(returned: { paymentId: string; details: Readonly<Record<string, string>> }): Promise<ChargeOutcome>;
   /** Begins a payment by transfer, of providers that name an account for each customer. */
   requestTransfer?(request: TransferRequest): Promise<ChargeOutcome>;
   /** The provider's state of a payment. @throws ReadRefused, CredentialsRefused, other Outages */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { cancelOverNetwork } from '../../../src/areas/payments/collect-payments/cancel-over-network.ts';
+import { pollPayment } from '../../../src/areas/payments/collect-payments/charge-over-network.ts';
 import { registryOf } from '../../../src/jobs/run-periodic/periodic-registry.ts';
 import { runWork } from '../../../src/jobs/run-periodic/run-item.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
@@ -241,23 +242,175 @@ test('FI5 CVE 1001 is charged as 10 and leaves 1, which is written off', async (
   });
 });
 
-test('a charge that sends its customer away is under way until its event, which finds it by our id', async () => {
-  const card = await customer();
-  const method = adyen.stored.get(card);
-  adyen.stored.set(`${card}redirect`, { ...method, id: `${card}redirect` });
-  await service.sql`update payment_methods set provider_method_id = ${`${card}redirect`} where provider_method_id = ${card}`;
-  const made = await bill();
-  const waiting = await paymentOf(made, 'processing');
-  expect(waiting).toMatchObject({ status: 'RedirectShopper', provider_payment_id: null });
-  expect(waiting.next_action.url).toBe('https://issuer.test/3ds');
-  await tell(
-    adyen.item('AUTHORISATION', {
-      pspReference: 'PSPREDIRECT',
-      merchantReference: waiting.svc_id,
-      amount: { currency: 'EUR', value: 1200 },
-    }),
-  );
-  expect(await paymentOf(made, 'succeeded')).toMatchObject({ provider_payment_id: 'PSPREDIRECT', next_action: {} });
+describe('a charge that sends its customer away', () => {
+  let made: Loose;
+  let waiting: Loose;
+
+  /** An invoice of 12.00 whose charge waits for its customer. */
+  async function sentAway(cents = 1200): Promise<[Loose, Loose]> {
+    const invoice = await bill(cents);
+    return [invoice, await paymentOf(invoice, 'processing')];
+  }
+  beforeEach(async () => {
+    const card = await customer();
+    adyen.stored.set(`${card}redirect`, { ...adyen.stored.get(card), id: `${card}redirect` });
+    await service.sql`
+      update payment_methods set provider_method_id = ${`${card}redirect`} where provider_method_id = ${card}`;
+    [made, waiting] = await sentAway();
+  });
+
+  /** The browser follows the address to which the page of the bank leads. */
+  async function visit(address: string): Promise<{ status: number; refresh: string | undefined; text: string }> {
+    const { pathname, search } = new URL(address);
+    const answer = await request(`${service.url}${pathname}${search}`);
+    const refresh = answer.headers.refresh as string | undefined;
+    return { status: answer.statusCode, refresh, text: await answer.body.text() };
+  }
+  const told = () => adyen.exchanges.filter(({ path }) => path === '/payments/details').length;
+  const authorised = (payment: Loose, fields: object = {}) => {
+    const { pspReference, amount } = adyen.payments.find(({ reference }) => reference === payment.svc_id);
+    return tell(adyen.item('AUTHORISATION', { pspReference, merchantReference: payment.svc_id, amount, ...fields }));
+  };
+  /** All that is stored was handled, and nothing of a return waits. */
+  const isQuiet = () =>
+    until(async () => {
+      const { inbound_events } = await ok(client.get('/inbound_events'));
+      const kept = await service.sql`select from payments where customer_return is not null`;
+      return kept.length === 0 && inbound_events.every(({ status }: Loose) => status === 'succeeded');
+    });
+  const successes = async (payment: Loose) =>
+    (
+      await service.sql`
+        select from webhook_events where webhook_type = 'payment.succeeded' and object_id = ${payment.svc_id}`
+    ).length;
+  const receipts = async () => (await ok(client.get(`/payment_receipts?invoice_id=${made.svc_id}`))).payment_receipts;
+
+  test('is under way until its event, which finds it by our id, where nobody comes back', async () => {
+    expect(waiting).toMatchObject({ status: 'RedirectShopper', provider_payment_id: null });
+    expect(waiting.next_action.url).toBe('https://issuer.test/3ds');
+    await authorised(waiting, { pspReference: 'PSPREDIRECT' });
+    const paid = await paymentOf(made, 'succeeded');
+    expect(paid).toMatchObject({ provider_payment_id: 'PSPREDIRECT', next_action: {} });
+  });
+
+  test('has failed when its offer is closed, and may be charged again', async () => {
+    const { pspReference } = adyen.payments.find(({ reference }) => reference === waiting.svc_id);
+    await tell(adyen.item('OFFER_CLOSED', { pspReference, merchantReference: waiting.svc_id }));
+    expect(await paymentOf(made, 'failed')).toMatchObject({ status: 'Expired', next_action: {} });
+    expect(await read(made)).toMatchObject({ payment_status: 'failed' });
+    // The customer pays late nevertheless: the money has come.
+    await authorised(waiting);
+    expect(await paymentOf(made, 'succeeded')).toMatchObject({ amount_cents: 1200 });
+  });
+
+  test('is paid once by what the customer brings back, however often, and by the event that follows', async () => {
+    const address = adyen.comeBack(waiting.svc_id);
+    expect(new URL(address).searchParams.get('payment')).toBe(waiting.svc_id);
+    const before = told();
+    const [first, second] = await Promise.all([visit(address), visit(address)]);
+    const path = new URL(address).pathname;
+    for (const { status, refresh } of [first!, second!])
+      expect([status, refresh]).toEqual([200, `10; url=${path}?returned`]);
+    const paid = await paymentOf(made, 'succeeded');
+    const { pspReference } = adyen.payments.find(({ reference }) => reference === waiting.svc_id);
+    expect(paid).toMatchObject({ status: 'Authorised', provider_payment_id: pspReference, next_action: {} });
+    await visit(address);
+    await authorised(waiting);
+    await isQuiet();
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+    expect([told() - before, await successes(waiting), (await receipts()).length]).toEqual([1, 1, 1]);
+  });
+
+  test('is paid once where the event comes while the answer is on its way', async () => {
+    const release = adyen.holdNext('/payments/details');
+    const before = told();
+    await visit(adyen.comeBack(waiting.svc_id));
+    await until(() => told() > before);
+    await authorised(waiting);
+    await paymentOf(made, 'succeeded');
+    release();
+    await isQuiet();
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+    expect([await successes(waiting), (await receipts()).length]).toEqual([1, 1]);
+  });
+
+  test('tells nothing more where the event came first', async () => {
+    await authorised(waiting);
+    await paymentOf(made, 'succeeded');
+    const before = told();
+    const { text } = await visit(adyen.comeBack(waiting.svc_id));
+    expect([told() - before, text.includes(made.number)]).toEqual([0, true]);
+    expect(await service.sql`select from payments where customer_return is not null`).toHaveLength(0);
+  });
+
+  test('has failed by a refusal that the customer brings back', async () => {
+    const refused = { resultCode: 'Refused', refusalReason: '3D Not Authenticated', refusalReasonCode: '11' };
+    await visit(adyen.comeBack(waiting.svc_id, refused));
+    const failed = await paymentOf(made, 'failed');
+    const provider_error = { error_code: 'refused_11', message: '3D Not Authenticated' };
+    expect(failed).toMatchObject({ status: 'Refused', provider_error, next_action: {} });
+    expect(await read(made)).toMatchObject({ payment_status: 'failed', total_paid_amount_cents: 0 });
+  });
+
+  test.each(['Pending', 'Received'])('is on its way while its result is %s, until its event', async (resultCode) => {
+    const address = adyen.comeBack(waiting.svc_id, { resultCode });
+    await visit(address);
+    const pending = await until(async () => {
+      const payment = await paymentOf(made, 'processing');
+      return payment.status === resultCode && payment;
+    });
+    expect(pending.next_action).toEqual({});
+    await authorised(waiting);
+    expect(await paymentOf(made, 'succeeded')).toMatchObject({ next_action: {} });
+  });
+
+  test('is told once more with the same key where the answer was lost', async () => {
+    adyen.loseNext('/payments/details');
+    await visit(adyen.comeBack(waiting.svc_id));
+    await until(() => adyen.calls.includes('POST /payments/details'));
+    // The queue waits before it tries again; the sweep or the job itself, whichever is first.
+    await pollPayment(runtime, {
+      organization_id: client.organization.organization_id as never,
+      payment_id: waiting.svc_id,
+    });
+    await paymentOf(made, 'succeeded');
+    await isQuiet();
+    expect([await successes(waiting), (await receipts()).length]).toEqual([1, 1]);
+  });
+
+  test('is left to its event by a result that Adyen does not know, or of another payment', async () => {
+    const [other, alsoWaiting] = await sentAway(900);
+    const own = new URL(adyen.comeBack(waiting.svc_id));
+    const address = (result: string) => {
+      const changed = new URL(own);
+      changed.searchParams.set('redirectResult', result);
+      return changed.href;
+    };
+    await visit(address('made up'));
+    await isQuiet();
+    const stolen = new URL(adyen.comeBack(alsoWaiting.svc_id)).searchParams.get('redirectResult')!;
+    await visit(address(stolen));
+    await isQuiet();
+    expect(await paymentOf(made, 'processing')).toMatchObject({ status: 'RedirectShopper' });
+    expect(await paymentOf(other, 'processing')).toMatchObject({ status: 'RedirectShopper' });
+    await authorised(alsoWaiting);
+    expect(await paymentOf(other, 'succeeded')).toMatchObject({ amount_cents: 900 });
+    await visit(own.href);
+    expect(await paymentOf(made, 'succeeded')).toMatchObject({ amount_cents: 1200 });
+  });
+
+  test('takes nothing by the link of another invoice, and sends the customer on to the page of the seller', async () => {
+    const url = 'https://shop.example/thanks';
+    await ok(client.put('/payment_providers/cards', { payment_provider: { success_redirect_url: url } }));
+    const [, other] = await sentAway(900);
+    const own = new URL(adyen.comeBack(waiting.svc_id));
+    const crossed = new URL(own);
+    crossed.searchParams.set('payment', other.svc_id);
+    expect((await visit(crossed.href)).refresh).toBe('10');
+    expect(await service.sql`select from payments where customer_return is not null`).toHaveLength(0);
+    expect((await visit(own.href)).refresh).toBe(`0; url=${url}`);
+    expect(await paymentOf(made, 'succeeded')).toMatchObject({ amount_cents: 1200 });
+  });
 });
 
 test('an invoice is paid on a page, which stores the card as well', async () => {

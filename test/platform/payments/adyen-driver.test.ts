@@ -469,7 +469,13 @@ describe('events', () => {
     ['NOTIFICATION_OF_CHARGEBACK', {}, { kind: 'dispute_opened', providerPaymentId: 'PSP1' }],
     ['RECURRING_CONTRACT', {}, { kind: 'ignored' }],
     ['REPORT_AVAILABLE', {}, { kind: 'ignored' }],
-    ['OFFER_CLOSED', {}, { kind: 'ignored' }],
+    [
+      'OFFER_CLOSED',
+      {},
+      { kind: 'payment', providerPaymentId: 'EVT1', status: 'Expired', metadata: { payment_id: 'n1' } },
+    ],
+    ['OFFER_CLOSED', { merchantReference: 'page-Invoice-i1' }, { kind: 'ignored' }],
+    ['OFFER_CLOSED', { success: 'false' }, { kind: 'ignored' }],
     ['MANUAL_REVIEW_ACCEPT', {}, { kind: 'ignored' }],
     ['NOT_OF_ADYEN', {}, { kind: 'unknown', type: 'NOT_OF_ADYEN' }],
   ])('%s %j', (code, fields, expected) => {

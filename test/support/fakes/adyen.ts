@@ -39,6 +39,8 @@ export interface FakeAdyen {
   isDown: boolean;
   /** The shopper pays or stores a card on a page; the item that reports it. */
   finish(linkId: string, result?: { success?: boolean }): Loose;
+  /** A shopper who was sent away comes back with a result: the address to which the issuer's page leads. */
+  comeBack(reference: string, result?: Loose): string;
   /** An item about a payment. */
   item(eventCode: string, fields?: Loose): Loose;
   /** A body with items, each signed. */
@@ -72,6 +74,7 @@ const FIELDS: Record<string, string[]> = {
     ...['merchantAccount', 'amount', 'reference', 'returnUrl', 'shopperReference', 'recurringProcessingModel'],
     ...['storePaymentMethodMode', 'reusable', 'description', 'expiresAt', 'metadata', 'shopperEmail', 'countryCode'],
   ],
+  '/payments/details': ['details', 'paymentData', 'authenticationData', 'threeDSAuthenticationOnly'],
   '/paymentMethods': ['merchantAccount', 'amount', 'shopperReference'],
   '/refunds': ['merchantAccount', 'amount', 'reference', 'merchantRefundReason'],
   '/cancels': ['merchantAccount', 'reference'],
@@ -103,7 +106,8 @@ function demandAmount(amount: Loose, { zero = false } = {}): void {
 /**
  * Adyen's Checkout interface, as far as we call it: it refuses what the real one refuses (unknown fields, another
  * merchant account, methods of another shopper, more refunds than were paid, long references and keys) and repeats its
- * first answer to a key. What a charge does is named by its method: `…declined`, `…redirect`, `…received`.
+ * first answer to a key. A result of a shopper who comes back is taken once. What a charge does is named by its
+ * method: `…declined`, `…redirect`, `…received`.
  */
 export async function fakeAdyen(): Promise<FakeAdyen> {
   const [payments, refunds, cancels, calls, lost]: [Loose[], Loose[], Loose[], string[], string[]] = [
@@ -115,6 +119,7 @@ export async function fakeAdyen(): Promise<FakeAdyen> {
   ];
   const [links, stored, answers] = [new Map<string, Loose>(), new Map<string, Loose>(), new Map<string, Loose>()];
   const results = new Map<string, Loose>();
+  const returns = new Map<string, { payment: Loose; result: Loose; isUsed: boolean }>();
   const underWay = new Set<string>();
   const exchanges: FakeAdyen['exchanges'] = [];
   const held: { path: string; isOver: Promise<void> }[] = [];
@@ -158,6 +163,22 @@ export async function fakeAdyen(): Promise<FakeAdyen> {
     const { amount } = made;
     const told = { resultCode, refusalReason, refusalReasonCode, action, merchantReference: body.reference, amount };
     return { ...named, ...told };
+  }
+
+  function detail(body: Loose): Loose {
+    const unknown = Object.keys(body).find((name) => !FIELDS['/payments/details']!.includes(name));
+    if (unknown) throw invalid('702', `Unexpected field: ${unknown}`);
+    const names = Object.keys(body.details ?? {});
+    if (names.length === 0) throw invalid('14_003', "Required field 'details' is not provided.");
+    if (names.some((name) => name !== 'redirectResult')) throw invalid('702', 'Unexpected field in details');
+    const found = returns.get(body.details.redirectResult);
+    if (!found) throw invalid('14_0402', 'Invalid redirectResult');
+    if (found.isUsed) throw invalid('704', 'request already processed or in progress');
+    found.isUsed = true;
+    const { payment, result } = found;
+    Object.assign(payment, result);
+    const { pspReference, reference: merchantReference, amount } = payment;
+    return { pspReference, merchantReference, amount, ...result };
   }
 
   function link(body: Loose): Loose {
@@ -239,13 +260,15 @@ export async function fakeAdyen(): Promise<FakeAdyen> {
         ? { status: 200, body: methodsOf(body) }
         : path === '/payments'
           ? { status: 200, body: pay(body) }
-          : path === '/paymentLinks'
-            ? { status: 201, body: link(body) }
-            : linkId !== undefined && request.method === 'PATCH'
-              ? { status: 200, body: change(linkId, body) }
-              : psp !== undefined
-                ? { status: 201, body: modify(psp, kind!, body) }
-                : undefined;
+          : path === '/payments/details'
+            ? { status: 200, body: detail(body) }
+            : path === '/paymentLinks'
+              ? { status: 201, body: link(body) }
+              : linkId !== undefined && request.method === 'PATCH'
+                ? { status: 200, body: change(linkId, body) }
+                : psp !== undefined
+                  ? { status: 201, body: modify(psp, kind!, body) }
+                  : undefined;
     if (!made) throw new Refused(404, '000', 'Not found');
     if (key !== undefined) answers.set(key, made);
     return made;
@@ -370,6 +393,14 @@ export async function fakeAdyen(): Promise<FakeAdyen> {
           'recurring.shopperReference': page.shopperReference,
         },
       });
+    },
+    comeBack(reference, result = { resultCode: 'Authorised' }) {
+      const payment = payments.find((each) => each.reference === reference);
+      const redirectResult = nextId('X+/=');
+      returns.set(redirectResult, { payment, result, isUsed: false });
+      const address = new URL(payment.returnUrl);
+      address.searchParams.append('redirectResult', redirectResult);
+      return address.href;
     },
     item,
     post(items, key = ADYEN_HMAC_KEY) {

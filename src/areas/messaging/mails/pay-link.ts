@@ -12,6 +12,9 @@ export const PAY_PATH = '/pay';
 /** Query of the address to which a provider's page returns: its payment is reported a moment later. */
 export const RETURNED = 'returned';
 
+/** Query of that address: the payment for which a customer was sent away, whose provider adds what it wants to know. */
+export const RETURNED_PAYMENT = 'payment';
+
 /** What is paid: one invoice, or the invoices of a payment request. */
 export interface Payable {
   type: 'Invoice' | 'PaymentRequest';

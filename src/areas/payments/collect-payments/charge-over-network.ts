@@ -10,12 +10,12 @@ import { Outage } from '../../../platform/refusal.ts';
 import { isUnscheduledTopUp } from '../../credits/wallet-transactions/queries.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { type MethodRow, readMethod } from '../../customers/payment-methods/queries.ts';
-import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
-import { payLink, RETURNED } from '../../messaging/mails/pay-link.ts';
+import { payLink, RETURNED, RETURNED_PAYMENT } from '../../messaging/mails/pay-link.ts';
 import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { sellerCountryOf } from '../payments/seller-country.ts';
 import { type Connected, connected, isKeyForgotten } from '../provider-network/network.ts';
 import { leavePending, lockPayment } from './apply-outcome.ts';
+import { handInReturn } from './customer-returns.ts';
 import { applyComparedAnswer } from './other-money.ts';
 
 /**
@@ -66,9 +66,10 @@ export async function chargeOverNetwork(
 async function ask(
   deps: SystemDeps,
   organizationId: OrganizationId,
-  { row, provider }: Connected,
+  connection: Connected,
   payment: PaymentRow,
 ): Promise<ChargeOutcome> {
+  const { provider } = connection;
   const scope = { db: deps.sql, organizationId };
   const charge = {
     idempotencyKey: `payment-${payment.id}`,
@@ -88,7 +89,7 @@ async function ask(
     providerMethodId: method.provider_method_id,
     methodDetails: shownDetails(method),
     ...((await isUnscheduled(deps, organizationId, payment)) ? { isUnscheduled: true } : {}),
-    ...(await returnOf(deps, { organizationId, payment, method, connection: row })),
+    ...(await returnOf(deps, { organizationId, payment, method, connection })),
   });
 }
 
@@ -103,19 +104,24 @@ const CONFIRMS_CARDS = 'IN';
 
 /**
  * Where a customer comes back to who has to confirm the charge; the same at every attempt, as the key of the charge
- * wants it. Rule: payments.md#charged-on-line.
+ * wants it. What the customer brings back comes to us, where the provider has to be told it.
+ *
+ * Rules: payments.md#charged-on-line, payments.md#customers-who-come-back.
  */
 async function returnOf(
   { sql, config }: SystemDeps,
-  charge: { organizationId: OrganizationId; payment: PaymentRow; method: MethodRow; connection: ProviderRow },
+  charge: { organizationId: OrganizationId; payment: PaymentRow; method: MethodRow; connection: Connected },
 ): Promise<{ returnUrl?: string }> {
   const { organizationId, payment, method, connection } = charge;
+  const ownPage = async (): Promise<string> => {
+    const payable = { type: payment.payable_type, id: payment.payable_id };
+    return `${await payLink({ db: sql, config }, payable, payment.created_at)}?${RETURNED}`;
+  };
+  if (connection.provider.completeCharge) return { returnUrl: `${await ownPage()}&${RETURNED_PAYMENT}=${payment.id}` };
   if (method.method_type !== 'card') return {};
   const { country } = await readCustomer({ db: sql, organizationId }, payment.customer_id);
   if (country !== CONFIRMS_CARDS) return {};
-  const payable = { type: payment.payable_type, id: payment.payable_id };
-  const ownPage = await payLink({ db: sql, config }, payable, payment.created_at);
-  return { returnUrl: connection.success_redirect_url ?? `${ownPage}?${RETURNED}` };
+  return { returnUrl: connection.row.success_redirect_url ?? (await ownPage()) };
 }
 
 /** Whether a refusal says nothing of the attempt before it, which may have been made though its answer was lost. */
@@ -129,23 +135,23 @@ const saysNothing = (outcome: ChargeOutcome): boolean =>
 const shownDetails = ({ details }: MethodRow): Record<string, string> =>
   Object.fromEntries(Object.entries(details).filter((each): each is [string, string] => typeof each[1] === 'string'));
 
-/** Asks a provider what became of a payment in progress. */
-export const LOOK_AFTER_JOB = 'payment.look-after';
-
 /**
  * Job `payment.look-after`: asks the provider about a payment that has been in progress for long, or of which something
- * else is left to pay. @throws Outage
+ * else is left to pay, or tells it what the customer has brought back. @throws Outage
  */
 export async function pollPayment(
   deps: SystemDeps,
   { organization_id: organizationId, payment_id: id }: { organization_id: OrganizationId; payment_id: PaymentId },
 ): Promise<void> {
   const payment = await readPayment({ db: deps.sql, organizationId }, id);
-  if (payment.payment_status !== 'processing' || payment.provider_payment_id === null) return;
+  const { provider_payment_id: idThere, customer_return } = payment;
+  if (payment.payment_status !== 'processing' || (idThere === null && customer_return === null)) return;
   const connection = await connected(deps, organizationId, payment.payment_provider_id);
-  if (!connection || !can(connection.row, 'read')) return;
+  if (!connection) return;
+  if (customer_return !== null) return handInReturn(deps, organizationId, connection, { ...payment, customer_return });
+  if (idThere === null || !can(connection.row, 'read')) return;
   const readAt = realNow();
-  const outcome: ChargeOutcome = await connection.provider.readPayment(payment.provider_payment_id);
+  const outcome: ChargeOutcome = await connection.provider.readPayment(idThere);
   if (outcome.kind !== 'answered') return;
   await transactHoldingClock(deps, organizationId, async (ctx) =>
     applyComparedAnswer(ctx, connection.row, await lockPayment(ctx, id), { answer: outcome, isEvent: true, readAt }),

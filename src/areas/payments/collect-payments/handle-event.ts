@@ -32,7 +32,7 @@ import type { PaymentRow } from '../payments/queries.ts';
 import { changePayment, insertPayment, lockPayables } from '../payments/writes.ts';
 import { applyRefund } from '../refund-notes/apply-refund.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
-import { LOOK_AFTER_JOB } from './charge-over-network.ts';
+import { LOOK_AFTER_JOB } from './customer-returns.ts';
 import { followRefundOfDrift } from './follow-refund-of-drift.ts';
 import { oweUncharged } from './import-methods.ts';
 import { differenceOf, figuresOf, noteOtherMoney } from './other-money.ts';

@@ -47,7 +47,7 @@ const isReached = (sql: Sql): Fragment => sql`exists (
   where provider.organization_id = record.organization_id and provider.id = record.payment_provider_id
     and provider.provider_type = any (${NETWORK_TYPES}))`;
 
-/** Charges that were not sent, payments whose event may be lost, and cancellations. */
+/** Charges that were not sent, payments whose event may be lost, customers who came back, and cancellations. */
 async function sweepPayments({ sql, producer }: Work, at: Temporal.Instant): Promise<void> {
   const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
   const lookBefore = at.subtract({ minutes: LOOK_AFTER_MINUTES });
@@ -72,6 +72,15 @@ async function sweepPayments({ sql, producer }: Work, at: Temporal.Instant): Pro
   await producer.addMany(
     'payment.look-after',
     sent.map(({ organization_id, id }) => once('look-after', id, { organization_id, payment_id: id })),
+  );
+  const returned = await takeInTurn<PaymentId>(sql, at, {
+    table: 'payments',
+    due: sql`record.payment_status = 'processing' and record.customer_return is not null
+      and record.updated_at < ${lost}`,
+  });
+  await producer.addMany(
+    'payment.look-after',
+    returned.map(({ organization_id, id }) => once('look-after', id, { organization_id, payment_id: id })),
   );
   const canceled = await takeInTurn<PaymentId>(sql, at, {
     table: 'payments',

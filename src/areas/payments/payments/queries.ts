@@ -20,6 +20,12 @@ import { refuse } from '../../../platform/refusal.ts';
 import { liveCustomerId } from '../../customers/customers/queries.ts';
 import type { PaymentStatus } from './payment-statuses.ts';
 
+/** What a customer has brought back, and when by the real clock. */
+export interface CustomerReturn {
+  details: Record<string, string>;
+  at: string;
+}
+
 /** A payment with the fields of customer, connection and invoices that its answer shows. */
 export interface PaymentRow {
   id: PaymentId;
@@ -45,6 +51,8 @@ export interface PaymentRow {
   /** The customer transfers the money to an account that the provider names. */
   is_transfer: boolean;
   next_action: Record<string, unknown>;
+  /** What its customer has brought back from the page of a bank, until the provider has answered it. */
+  customer_return: CustomerReturn | null;
   error: { code: string; message: string } | null;
   charge_attempts: number;
   /** Day on which a bank debit is expected to be paid. */
@@ -67,7 +75,8 @@ const columns = (db: Db) => db`
   coalesce(provider.emulates, provider.provider_type) as provider_type, provider.provider_type as connection_type,
   provider.code as provider_code,
   payment.provider_payment_id, payment.provider_customer_id, payment.payment_method_id, payment.is_transfer,
-  payment.next_action, payment.error, payment.charge_attempts, payment.cancel_owed_at, payment.created_at,
+  payment.next_action, payment.customer_return, payment.error, payment.charge_attempts, payment.cancel_owed_at,
+  payment.created_at,
   payment.expected_settlement_date, payment.reported_at, payment.reversed_at,
   (select coalesce(json_agg(json_build_object('id', invoice.id, 'number', invoice.number) order by invoice.id), '[]')
    from payment_invoices share

@@ -93,7 +93,8 @@ function stateOf({ payable, found, open, payments, dueCents, hasReturned, urlOf 
   const transfer = underWay && transferOf(underWay.next_action);
   if (transfer) return { kind: 'transfer', transfer };
   const url = underWay && urlOfAction(underWay.next_action);
-  if (url !== undefined) return { kind: 'confirm', url };
+  // Who comes back from there has done what was asked; its outcome is known a moment later.
+  if (url !== undefined && !hasReturned) return { kind: 'confirm', url };
   if (underWay || hasReturned) return { kind: 'processing', expectedOn: underWay?.expected_settlement_date ?? null };
   const { currency } = open[0]!;
   const { provider_type, emulates, settings, secrets_last4, provider_deleted_at } = payable;

@@ -31,8 +31,9 @@ export interface AdyenTarget {
 export interface AdyenCall {
   method: 'GET' | 'POST' | 'PATCH';
   path: string;
-  /** Of a POST it names the merchant account, too. */
+  /** Of a POST it names the merchant account, too, unless that has no place there. */
   body?: object;
+  isWithoutAccount?: true;
   /** Idempotency key; Adyen repeats its first answer. */
   key?: string;
 }
@@ -49,7 +50,7 @@ const keyOf = (key: string): string =>
   key.length <= KEY_MAX ? key : createHash('sha256').update(key).digest('hex').slice(0, KEY_MAX);
 
 /**
- * The Checkout interface of Adyen. Every body names the merchant account; that of a change has no place for it.
+ * The Checkout interface of Adyen. Bodies name the merchant account, where they have a place for it.
  *
  * @throws ProviderRefusal; Outage; TooManyCalls
  */
@@ -57,14 +58,14 @@ export function adyenClient(target: AdyenTarget) {
   const base = addressOf(target);
   const account = { merchantAccount: target.merchantAccount };
   return async <Shape extends z.ZodType>(
-    { method, path, body, key }: AdyenCall,
+    { method, path, body, key, isWithoutAccount }: AdyenCall,
     shape: Shape,
   ): Promise<z.infer<Shape>> => {
     const answer = await callJson(PROVIDER, {
       method,
       url: `${base}${path}`,
       headers: { 'x-api-key': target.apiKey, ...(key === undefined ? {} : { 'idempotency-key': keyOf(key) }) },
-      ...(body === undefined ? {} : { body: { ...(method === 'POST' ? account : {}), ...body } }),
+      ...(body === undefined ? {} : { body: { ...(method === 'POST' && !isWithoutAccount ? account : {}), ...body } }),
     });
     if (answer.status >= 200 && answer.status < 300) {
       const read = shape.safeParse(answer.body);

@@ -44,6 +44,7 @@ export const adyenDescriptor: ProviderDescriptor<typeof adyenContract.name> = {
     accepted: '[accepted]',
   },
   capabilities: () => adyenContract.capabilities,
+  returnFields: ['redirectResult'],
   isLive: ({ settings }) => livePrefixOf(settings) !== undefined,
   liveField: 'live_prefix',
   wireOf: () => ADYEN_WIRE,

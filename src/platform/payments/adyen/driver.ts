@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { fromWire, toWire } from '../../../engine/money/wire.ts';
 import { Outage } from '../../refusal.ts';
 import {
@@ -7,10 +8,11 @@ import {
   type PageRequest,
   type PaymentProvider,
   ProviderRefusal,
+  ReadRefused,
   type Received,
   type RefundReason,
 } from '../port.ts';
-import { KEY_CONFLICT, NOT_REPRESENTABLE, notSupported, outcomeOfError, TOO_SMALL } from '../refused.ts';
+import { KEY_CONFLICT, NOT_REPRESENTABLE, notSupported, outcomeOfError, readState, TOO_SMALL } from '../refused.ts';
 import { paymentStatusOf } from '../status-words.ts';
 import { Any, LinkAnswer, PaymentAnswer, StoredMethods, Taken } from './answers.ts';
 import { type AdyenTarget, adyenClient, PROVIDER } from './client.ts';
@@ -26,6 +28,9 @@ const DESCRIPTION_MAX = 280;
 
 /** Results with which nothing is charged yet: the customer has something to do, or the bank has. */
 const WAITS = new Set(['RedirectShopper', 'ChallengeShopper', 'IdentifyShopper', 'PresentToShopper', 'Pending']);
+
+/** What a customer brought back belongs to another payment, which its event ends. */
+const OF_ANOTHER_PAYMENT = { code: 'another_payment', message: 'The provider answered with another payment.' };
 
 const REASONS: Record<RefundReason, string> = {
   duplicate: 'DUPLICATE',
@@ -99,6 +104,20 @@ export function adyenProvider(target: AdyenTarget): PaymentProvider {
       } catch (error) {
         return outcomeOfError(error, 'Error');
       }
+    },
+    async completeCharge({ paymentId, details }) {
+      const digest = createHash('sha256').update(JSON.stringify(details)).digest('hex');
+      const answer = await readState(PROVIDER, () =>
+        call(
+          {
+            ...{ method: 'POST', path: '/payments/details', isWithoutAccount: true },
+            ...{ key: `return-${paymentId}-${digest}`, body: { details } },
+          },
+          PaymentAnswer,
+        ),
+      );
+      if (answer.merchantReference !== paymentId) throw new ReadRefused(PROVIDER, undefined, OF_ANOTHER_PAYMENT);
+      return outcomeOf(answer);
     },
     // Adyen has no call that reads a payment: the capability `read` is missing.
     readPayment: async () => {

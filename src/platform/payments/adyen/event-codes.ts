@@ -14,7 +14,6 @@ export const IGNORED_EVENTS: ReadonlyMap<string, string> = new Map([
   ['MANUAL_REVIEW_ACCEPT', 'the payment stays as it was authorised'],
   ['MANUAL_REVIEW_REJECT', 'the cancellation or refund that follows has an event of its own'],
   ['NOTIFICATION_OF_FRAUD', 'a report of the issuer, which moves no money'],
-  ['OFFER_CLOSED', 'nothing has come in, and nothing was booked'],
   ['ORDER_CLOSED', 'we make no orders of several payments'],
   ['ORDER_OPENED', 'we make no orders of several payments'],
   ['PAIDOUT_REVERSED', 'it is about a payout of the seller'],

@@ -115,6 +115,8 @@ export function parseAdyenEvent(item: Record<string, unknown>): ProviderEvent {
       return isDone ? takenBack(item, original, 'Cancelled') : IGNORED;
     case 'EXPIRE':
       return isDone ? takenBack(item, original ?? id, 'Expired') : IGNORED;
+    case 'OFFER_CLOSED':
+      return offerClosed(item, { id, isDone, reference });
     case 'CAPTURE_FAILED':
       return takenBack(item, original, 'CaptureFailed');
     case 'REFUND':
@@ -169,6 +171,16 @@ function authorisation(
     ...atOf(item),
     ...(isDone ? {} : faultOf(item)),
   };
+}
+
+/** The shopper was sent away and has paid nothing in time. Of a page nothing has failed: it may be opened again. */
+function offerClosed(
+  item: Record<string, unknown>,
+  { id, isDone, reference }: { id: string; isDone: boolean; reference: string },
+): ProviderEvent {
+  if (!isDone || isOfPage(reference)) return IGNORED;
+  const event = { kind: 'payment', providerPaymentId: id, status: 'Expired', metadata: metadataOf(reference) } as const;
+  return { ...event, ...atOf(item), ...faultOf(item) };
 }
 
 function methodOf({ additionalData: data, paymentMethod }: Loose): ProviderEvent {
