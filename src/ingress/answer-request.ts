@@ -51,7 +51,8 @@ export function answerRequest(
       if (operation.isLogged) deps.uncommitted.note(call, deps.wire.answer(outcome));
     } catch (error) {
       const answer = answerOfError(error, deps.log, { requestId, operation: operation.name });
-      const body = error instanceof Refusal ? bodyWithPlaces(operation, call?.read ?? {}, error) : answer.body;
+      const body =
+        error instanceof Refusal ? bodyWithPlaces(call?.operation ?? operation, call?.read ?? {}, error) : answer.body;
       outcome = { status: answer.status, text: JSON.stringify(body), headers: answer.headers };
       const isLogged = operation.kind === 'command' || operation.isLogged;
       if (isLogged && call) deps.uncommitted.note(call, deps.wire.answer(outcome));

@@ -8,6 +8,8 @@ interface OperationObject {
   requestBody?: { content: Content };
   responses: Record<string, { content?: Content }>;
 }
+/** Bodies of these types stand beside the one of our own. */
+const CLOUD_EVENTS = 'application/cloudevents';
 type Content = Record<string, { schema: unknown }>;
 
 /**
@@ -28,8 +30,10 @@ export function withSharedSchemas(document: OpenApi): object {
   };
   for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
     const name = operation.operationId[0]!.toUpperCase() + operation.operationId.slice(1);
-    for (const media of Object.values(operation.requestBody?.content ?? {}))
-      media.schema = shared(`${name}Input`, hoisted(media.schema, `${name}InputPart`, schemas));
+    for (const [type, media] of Object.entries(operation.requestBody?.content ?? {})) {
+      const input = type.startsWith(CLOUD_EVENTS) ? `${name}CloudInput` : `${name}Input`;
+      media.schema = shared(input, hoisted(media.schema, `${input}Part`, schemas));
+    }
     // Refusals refer to a component already.
     for (const media of Object.values(operation.responses[200]?.content ?? {}))
       media.schema = shared(`${name}Answer`, hoisted(media.schema, `${name}AnswerPart`, schemas));

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { Operation } from '../platform/operation.ts';
 import { ErrorPlaces } from '../platform/schema/error-places.ts';
 import { BODY_EXAMPLES, TEXT_EXAMPLES } from './body-examples/body-examples.ts';
+import { CLOUD_EVENT_EXAMPLES } from './body-examples/usage.ts';
 import { errorCodesOf } from './error-codes.ts';
 import { described, type FieldWords, WORDS } from './field-words/words.ts';
 import { pathParameters, queryParameters } from './openapi-query.ts';
@@ -103,7 +104,15 @@ function requestOf(operation: Operation, body: z.ZodType | undefined): NonNullab
     return { body: { required: true, description, content: { [contentType]: text } } };
   }
   if (!body) return {};
-  return { body: { required: !operation.bodyOptional, content: { 'application/json': bodyOf(operation, body) } } };
+  const content = { 'application/json': bodyOf(operation, body), ...cloudEventsOf(operation) };
+  return { body: { required: !operation.bodyOptional, content } };
+}
+
+/** The same events as CloudEvents. */
+function cloudEventsOf({ name, cloudEvents }: Operation): Record<string, ZodMediaTypeObject> {
+  if (!cloudEvents) return {};
+  const type = cloudEvents.isList ? 'application/cloudevents-batch+json' : 'application/cloudevents+json';
+  return { [type]: { schema: travelling(cloudEvents.body), example: CLOUD_EVENT_EXAMPLES[name] } };
 }
 
 /** A body with what its fields mean and one that is accepted. */
@@ -132,11 +141,13 @@ function errorsOf(operation: Operation): RouteConfig['responses'] {
 }
 
 /** What a caller needs beside the body: the permission of its key. */
-function descriptionOf({ summary, permission, mode, method }: Operation): string {
+function descriptionOf({ summary, permission, mode, method, cloudEvents }: Operation): string {
   if (permission === null) return `${summary}. Any API key may call it.`;
+  const binary =
+    cloudEvents?.isList === false ? ' A CloudEvent may be in binary mode: headers `ce-…`, the body its data.' : '';
   const needed = mode ?? (method === 'get' ? 'read' : 'write');
   const resources = typeof permission === 'string' ? [permission] : permission;
-  return `${summary}. The API key needs ${resources.map((each) => `\`${each}:${needed}\``).join(' or ')}.`;
+  return `${summary}. The API key needs ${resources.map((each) => `\`${each}:${needed}\``).join(' or ')}.${binary}`;
 }
 
 type JsonSchema = Exclude<NonNullable<ZodMediaTypeObject['schema']>, z.ZodType>;

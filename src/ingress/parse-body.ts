@@ -26,6 +26,11 @@ export interface ParseOptions {
   keepLiterals: boolean;
   /** Commas and brackets that the text may have. */
   mostValues?: number;
+  /**
+   * Names before the path of a value in errors, for a text without root; otherwise the first name of a path, the root,
+   * is left out.
+   */
+  pathBefore?: readonly string[];
 }
 
 /**
@@ -43,7 +48,7 @@ export function parseBody(text: string, options: ParseOptions): unknown {
 /** The same for a large text, in pieces between which the caller may pause. @throws Refusal as parseBody does */
 export function* parsePieces(
   text: string,
-  { keepLiterals, mostValues = MOST_VALUES }: ParseOptions,
+  { keepLiterals, mostValues = MOST_VALUES, pathBefore }: ParseOptions,
 ): Generator<void, unknown> {
   const { excess, longNumbers } = shapeOf(text, mostValues);
   if (excess !== undefined) throw excess === 'depth' ? refuse.badRequest('invalid JSON') : refuse.tooLarge();
@@ -51,7 +56,7 @@ export function* parsePieces(
   const marked = yield* markedText(text, longNumbers);
   const value = parsed(marked ?? text);
   if (marked === undefined) return value;
-  return yield* new Settling(keepLiterals).pieces(value);
+  return yield* new Settling(keepLiterals, pathBefore).pieces(value);
 }
 
 function parsed(text: string): unknown {
@@ -101,17 +106,26 @@ function isName(text: string, end: number): boolean {
 /** Replaces the marked texts of one parsed value by numbers. */
 class Settling {
   readonly #keepsLiterals: boolean;
+  readonly #before: readonly string[] | undefined;
   /** Keys and indexes from the root to the current value. */
   readonly #path: (string | number)[] = [];
 
-  constructor(keepsLiterals: boolean) {
+  constructor(keepsLiterals: boolean, before: readonly string[] | undefined) {
     this.#keepsLiterals = keepsLiterals;
+    this.#before = before;
   }
 
-  /** The same, with a pause before each element of a list at the root, such as the events of a batch. */
+  /** The same, with a pause before each element of a list that is the root or in it, such as the events of a batch. */
   *pieces(root: unknown): Generator<void, unknown> {
     yield;
-    if (typeof root !== 'object' || root === null || Array.isArray(root)) return this.settled(root, false);
+    if (typeof root !== 'object' || root === null) return this.settled(root, false);
+    if (Array.isArray(root)) {
+      for (let index = 0; index < root.length; index += 1) {
+        yield;
+        this.#settle(root as never, index, false);
+      }
+      return root;
+    }
     for (const [key, list] of Object.entries(root)) {
       const ofTexts = OF_TEXTS.has(key);
       if (!Array.isArray(list)) {
@@ -151,7 +165,8 @@ class Settling {
 
   #number(marked: string, ofTexts: boolean): unknown {
     const literal = marked.slice(KEPT.length);
-    const field = this.#path.slice(1).join('.') || 'base';
+    const path = this.#before ? [...this.#before, ...this.#path] : this.#path.slice(1);
+    const field = path.join('.') || 'base';
     if (literal === '') throw refuse.invalid({ [field]: [TOO_LONG] });
     if (!Number.isFinite(Number(literal))) throw refuse.invalid({ [field]: [FORMAT] });
     return this.#keepsLiterals || ofTexts ? new KeptNumber(literal) : literal;

@@ -18,6 +18,8 @@ export interface BodyOptions {
   /** Commas and brackets that the body may hold. */
   mostValues: number;
   keepLiterals: boolean;
+  /** Names before the path of a value in errors, for a body without root. */
+  pathBefore?: readonly string[];
   /** Called before a large body is parsed, so that organizations take turns. */
   pause: Pause;
 }

@@ -10,6 +10,7 @@ import { jsonInSlices } from '../platform/turns/json-in-slices.ts';
 import type { Pause } from '../platform/turns/turns.ts';
 import { jobs } from '../queues.ts';
 import type { Identity } from './authenticate.ts';
+import { type CloudMode, cloudModeOf, envelopeOf, inCloudMode, pathBefore } from './cloud-events.ts';
 import type { EdgeDeps, Outcome } from './edge-deps.ts';
 import type { Asked } from './heavy-reads.ts';
 import { type Idempotency, idempotencyOf } from './idempotency-key.ts';
@@ -73,7 +74,11 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   }
   const takesBody = operation.method !== 'get';
   const pause = deps.turns.pauseOf(identity.organizationId);
-  const sentBody = takesBody ? await readBody(request, response, bodyOptions(operation, pause)) : undefined;
+  const cloudMode = operation.cloudEvents && cloudModeOf(request.headers);
+  if (cloudMode) call.operation = inCloudMode(operation, cloudMode);
+  const options = bodyOptions(operation, pause, cloudMode);
+  const readJson = takesBody ? await readBody(request, response, options) : undefined;
+  const sentBody = cloudMode === 'binary' ? envelopeOf(request.rawHeaders, readJson) : readJson;
   call.sent = { ...sentQuery, ...deps.wire.sentParams(sentParams), ...(typeof sentBody === 'object' ? sentBody : {}) };
   const body = deps.wire.body(sentBody);
   call.read = { query, body: rootOf(operation, body) };
@@ -81,7 +86,8 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   const idempotency = takesBody ? readIdempotency(call, query, body) : null;
   if (operation.kind === 'events') {
     const countMore = () => deps.limiters.organization[operation.category ?? 'default'](request, response);
-    const sent = { identity, requestId, request, query, body, countMore, pause };
+    const isOfCloudEvents = cloudMode !== undefined;
+    const sent = { identity, requestId, request, query, body, countMore, pause, isOfCloudEvents };
     if (idempotency === null) return written(deps, await deps.events.answer(operation.name, sent));
     return runCommand(deps, call, await deps.events.input(operation.name, sent), idempotency);
   }
@@ -150,10 +156,11 @@ const rootOf = ({ root }: Operation, body: unknown): unknown =>
 
 const acceptsCsv = (request: Request): boolean => /^\s*text\/csv\b/i.test(request.headers.accept ?? '');
 
-const bodyOptions = (operation: Operation, pause: Pause): BodyOptions => ({
+const bodyOptions = (operation: Operation, pause: Pause, cloudMode: CloudMode | undefined): BodyOptions => ({
   limitBytes: operation.bodyLimitBytes ?? BODY_LIMIT_BYTES,
   mostValues: mostValuesOf(operation),
   keepLiterals: operation.kind === 'events',
+  ...(cloudMode ? { pathBefore: pathBefore(cloudMode) } : {}),
   pause,
 });
 

@@ -136,6 +136,11 @@ export interface Operation {
   bodyLimitBytes?: number;
   /** For the events lane: it reads the body, of this type, itself while it arrives. */
   readsOwnBody?: { contentType: string; description: string };
+  /**
+   * For the events lane: the body with CloudEvents 1.0, a list of them or one, which may also be in binary mode
+   * (cloud-events.md#modes).
+   */
+  cloudEvents?: { isList: boolean; body: z.ZodType };
   /** Whether the documentation hides it (a PATCH twin of a PUT). */
   hidden?: boolean;
   run: (ctx: Context, input: OperationInput) => Promise<object | null>;

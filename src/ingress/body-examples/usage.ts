@@ -13,6 +13,22 @@ const alert = {
   thresholds: [{ value: '50000', code: 'warn' }],
 };
 
+const cloudEvent = {
+  specversion: '1.0',
+  id: '7f0c1b9e',
+  source: '/gateway',
+  type: 'storage',
+  subject: 'ada-1',
+  time: '2030-01-01T00:00:00.5Z',
+  data: { gb: 10, region: 'eu' },
+};
+
+/** Events as CloudEvents. */
+export const CLOUD_EVENT_EXAMPLES: Readonly<Record<string, object>> = {
+  createEvent: cloudEvent,
+  createBatchEvents: [cloudEvent, { ...cloudEvent, id: '8a1d2c0f' }],
+};
+
 /** Bodies of requests about usage. */
 export const USAGE_EXAMPLES: Readonly<Record<string, object>> = {
   createEvent: { event },

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import type { Redis } from 'ioredis';
 import { answerText } from '../../areas/usage/events/answer-text.ts';
+import { cloudEvents } from '../../areas/usage/events/cloud-event.ts';
 import type { Explain, IncomingBatch } from '../../areas/usage/events/incoming-event.ts';
 import { asksToExplain, batchForm, type EventsInput, readEvents } from '../../areas/usage/events/read-request.ts';
 import { isoOfMs } from '../../areas/usage/events/timestamps.ts';
@@ -28,6 +29,8 @@ export interface EventsRequest {
   query: Record<string, unknown>;
   /** Parsed JSON; number literals that a double cannot hold are KeptNumbers. */
   body: unknown;
+  /** The body holds CloudEvents in their JSON form. */
+  isOfCloudEvents: boolean;
   /** Counts one more request against the caller's rate limit. @throws Refusal 429 */
   countMore(): Promise<unknown>;
   /** Called between two events, so that organizations take turns. */
@@ -35,7 +38,7 @@ export interface EventsRequest {
 }
 
 /** A bulk request: its body is read by the lane, line by line. */
-export interface BulkRequest extends Omit<EventsRequest, 'body' | 'countMore' | 'pause'> {
+export interface BulkRequest extends Omit<EventsRequest, 'body' | 'isOfCloudEvents' | 'countMore' | 'pause'> {
   /** A parsed line with names under the prefix `svc_`. */
   translate(body: unknown): unknown;
 }
@@ -94,6 +97,7 @@ export function createEventsLane(deps: {
       limits: config,
       sender: senderOf(request, 'full'),
       pause: request.pause,
+      ...(request.isOfCloudEvents ? { reader: cloudEvents } : {}),
     });
     for (
       let counted = EVENTS_A_REQUEST;
@@ -101,7 +105,7 @@ export function createEventsLane(deps: {
       counted += EVENTS_A_REQUEST
     )
       await request.countMore();
-    return read;
+    return request.isOfCloudEvents ? { ...read, isOfCloudEvents: true } : read;
   }
 
   return {

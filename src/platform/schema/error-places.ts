@@ -120,7 +120,7 @@ function placesByName(
 
 /** Errors of a list's elements by index: `{"3": {code: […]}}`, or with what was sent, `{"3": {params, errors}}`. */
 function placesOfElement(whole: Part, index: string, found: unknown): ErrorPlace[] {
-  const list = childrenOf(whole).find(({ value, schemas }) => Array.isArray(value) || schemas.some(isList));
+  const list = [whole, ...childrenOf(whole)].find(({ value, schemas }) => Array.isArray(value) || schemas.some(isList));
   const element = list && /^\d+$/.test(index) && childOf(list, Number(index));
   if (!element || typeof found !== 'object' || found === null) return [];
   const errors = (found as { errors?: object }).errors ?? found;

@@ -1,5 +1,5 @@
 import { type FieldErrors, Refusal, refuse } from '../../../platform/refusal.ts';
-import { placesOfEvent } from './error-places.ts';
+import { CLOUD_FIELDS, placesOfEvent } from './error-places.ts';
 import { type IncomingBatch, type IncomingEvent, isAccepted, type Verdict } from './incoming-event.ts';
 import type { EventsInput } from './read-request.ts';
 import { eventText } from './view.ts';
@@ -46,7 +46,7 @@ export function throwUnlessStorable(verdicts: readonly Verdict[]): void {
     if (typeof verdict === 'object' && 'e' in verdict && verdict.e.status !== 422) throw refusalOf(verdict.e);
 }
 
-function tolerantText({ batch, faults }: EventsInput, verdicts: readonly Verdict[]): string {
+function tolerantText({ batch, faults, isOfCloudEvents }: EventsInput, verdicts: readonly Verdict[]): string {
   const counts = { stored: 0, replayed: 0, rejected: 0 };
   let position = 0;
   const results = faults.map((fault, index) => {
@@ -57,7 +57,7 @@ function tolerantText({ batch, faults }: EventsInput, verdicts: readonly Verdict
     const transaction_id = fault === null ? batch.events[place]!.transaction_id : fault.transaction_id;
     const status = error_details ? 'rejected' : typeof verdict === 'object' && 'r' in verdict ? 'replayed' : 'stored';
     counts[status] += 1;
-    const places = error_details ? placesOfEvent(error_details, ['events', index]) : [];
+    const places = error_details ? placesOf(error_details, index, isOfCloudEvents) : [];
     return {
       index,
       transaction_id,
@@ -72,6 +72,9 @@ function tolerantText({ batch, faults }: EventsInput, verdicts: readonly Verdict
   const told = `"results":${JSON.stringify(results)},"counts":${JSON.stringify(counts)}`;
   return `{"events":[${stored.join(',')}]${explanations('verdicts', batch, verdicts)},${told}}`;
 }
+
+const placesOf = (errors: FieldErrors, index: number, isOfCloudEvents = false) =>
+  isOfCloudEvents ? placesOfEvent(errors, [index], CLOUD_FIELDS) : placesOfEvent(errors, ['events', index]);
 
 function textOf(event: IncomingEvent, batch: IncomingBatch, verdict: Verdict): string {
   if (typeof verdict === 'object' && 'r' in verdict) return verdict.r;

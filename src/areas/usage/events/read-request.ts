@@ -14,6 +14,8 @@ export type EventsForm = 'single' | 'batch' | 'tolerant';
 export interface EventsInput {
   form: EventsForm;
   batch: IncomingBatch;
+  /** They came as CloudEvents, whose attributes errors name. */
+  isOfCloudEvents?: true;
   /** For a tolerant batch in the order sent: events refused at the door, null for the events of `batch`. */
   faults: (EventFault | null)[];
 }
@@ -23,37 +25,60 @@ export interface EventFault {
   errors: FieldErrors;
 }
 
+/** Where the events of a body are, and how one is checked. */
+export interface EventsReader {
+  /** The event of a body with one. @throws Refusal 400 */
+  single(body: unknown): unknown;
+  list(body: unknown): unknown;
+  parse(sent: unknown): ParsedEvent;
+  /** Transaction id of a refused event as text; null if it has none. */
+  transactionId(sent: unknown): string | null;
+}
+
 /**
  * Reads the events of a request's body, each checked and with an id. Checks 1, 2, 4, 5 of events.md#order-of-checks,
  * rules of events.md#batch and bulk-events.md#tolerant-batch; expressions and uniqueness are left to storage.
  *
  * sender organization and key of the sender, and the time of reception
  * pause   called between two events of a list
+ * reader  of another form than our own
  *
  * @throws Refusal 400 without the root of a single event, 413 of canonical properties beyond 5 MiB, 422 otherwise
  */
 export async function readEvents(
   form: EventsForm,
   body: unknown,
-  { limits, sender, pause }: { limits: EventLimits; sender: Omit<IncomingBatch, 'atomic' | 'events'>; pause?: Pause },
+  { limits, sender, pause, reader = PLAIN }: ReadOptions,
 ): Promise<EventsInput> {
-  if (form === 'single') return { form, batch: { ...sender, atomic: true, events: [readSingle(body)] }, faults: [] };
-  const parsed = await parseInTurns(listOfEvents(memberOf(body, 'events'), mostEvents(form, limits)), pause);
+  if (form === 'single')
+    return { form, batch: { ...sender, atomic: true, events: [readSingle(reader, body)] }, faults: [] };
+  const parsed = await parseInTurns(reader, listOfEvents(reader.list(body), mostEvents(form, limits)), pause);
   const events = parsed.flatMap(({ read }) => (read.ok ? [read.event] : []));
   const faults = parsed.map(({ sent, read }) =>
-    read.ok ? null : { transaction_id: sentTransactionId(sent), errors: read.errors },
+    read.ok ? null : { transaction_id: reader.transactionId(sent), errors: read.errors },
   );
   if (form === 'batch' && events.length < parsed.length)
     throw refuse.invalid(Object.fromEntries(faults.flatMap((fault, n) => (fault === null ? [] : [[n, fault.errors]]))));
   return { form, batch: { ...sender, atomic: form === 'batch', events }, faults };
 }
 
-async function parseInTurns(list: readonly unknown[], pause?: Pause): Promise<{ sent: unknown; read: ParsedEvent }[]> {
+interface ReadOptions {
+  limits: EventLimits;
+  sender: Omit<IncomingBatch, 'atomic' | 'events'>;
+  pause?: Pause;
+  reader?: EventsReader;
+}
+
+async function parseInTurns(
+  reader: EventsReader,
+  list: readonly unknown[],
+  pause?: Pause,
+): Promise<{ sent: unknown; read: ParsedEvent }[]> {
   const parsed: { sent: unknown; read: ParsedEvent }[] = [];
   let characters = 0;
   for (const sent of list) {
     await pause?.();
-    const read = parseEvent(sent);
+    const read = reader.parse(sent);
     parsed.push({ sent, read });
     if (read.ok) characters += read.event.properties.length;
     if (characters > BATCH_PROPERTIES_MAX) throw refuse.tooLarge();
@@ -94,11 +119,21 @@ export function sentTransactionId(sent: unknown): string | null {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
 }
 
-function readSingle(body: unknown): IncomingEvent {
-  const sent = memberOf(body, 'event');
-  if (typeof sent !== 'object' || sent === null || Array.isArray(sent) || Object.keys(sent).length === 0)
-    throw refuse.missingRoot('event');
-  const parsed = parseEvent(sent);
+/** Our own form: the events under a root. */
+const PLAIN: EventsReader = {
+  single(body) {
+    const sent = memberOf(body, 'event');
+    if (typeof sent !== 'object' || sent === null || Array.isArray(sent) || Object.keys(sent).length === 0)
+      throw refuse.missingRoot('event');
+    return sent;
+  },
+  list: (body) => memberOf(body, 'events'),
+  parse: (sent) => parseEvent(sent),
+  transactionId: sentTransactionId,
+};
+
+function readSingle(reader: EventsReader, body: unknown): IncomingEvent {
+  const parsed = reader.parse(reader.single(body));
   if (!parsed.ok) throw refuse.invalid(parsed.errors);
   return parsed.event;
 }

@@ -4,6 +4,8 @@ import { EnrichedEventList, showEnrichedEvents } from './enriched.ts';
 import { readEventsAgain, showEvent, showEvents } from './reads.ts';
 import {
   BulkEnvelope,
+  CloudEventBody,
+  CloudEventsBody,
   CreatedEvent,
   CreatedEvents,
   CreateEventQuery,
@@ -31,6 +33,7 @@ export const eventOperations: Operation[] = [
     summary: 'Send a usage event',
     query: CreateEventQuery,
     body: EventBody,
+    cloudEvents: { isList: false, body: CloudEventBody },
     answer: CreatedEvent,
     run: storeInCommand,
   },
@@ -42,6 +45,7 @@ export const eventOperations: Operation[] = [
     bodyLimitBytes: BATCH_LIMIT_BYTES,
     query: CreateEventsQuery,
     body: EventsBody,
+    cloudEvents: { isList: true, body: CloudEventsBody },
     answer: CreatedEvents,
     run: storeInCommand,
     reread: { records: 'events', read: readEventsAgain },

@@ -4,7 +4,7 @@ import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilMillisecondFilter } from '../../../platform/lists/time-filters.ts';
 import { anyValue, list } from '../../../platform/schema/bounded.ts';
 import { ErrorPlaces } from '../../../platform/schema/error-places.ts';
-import { KEY_MAX_BYTES } from '../../../platform/schema/sizes.ts';
+import { INSTANT_MAX, KEY_MAX_BYTES } from '../../../platform/schema/sizes.ts';
 
 /** How many properties an event may have; the lane counts them before it parses (ingress/json-shape.ts). */
 const PROPERTIES_MAX = 1000;
@@ -27,6 +27,19 @@ export const EVENT_FIELDS: ReadonlySet<string> = new Set(Object.keys(EventInput.
 /** Bodies of the writes, as the documentation shows them; the events lane reads them with plain checks. */
 export const EventBody = z.object({ event: EventInput });
 export const EventsBody = z.object({ events: list(EventInput, { max: EVENTS_MAX }) });
+
+/** An event as a CloudEvent 1.0 in its JSON form; other names are extensions (cloud-events.md#attributes). */
+export const CloudEventBody = z.looseObject({
+  specversion: z.literal('1.0').describe('Version of the standard'),
+  id: z.string().describe('Unique within the source; both together are the transaction id'),
+  source: z.string().describe('What made the event, without blanks'),
+  type: key.describe('Code of the billable metric'),
+  subject: key.nullish().describe('External id of the subscription'),
+  time: z.string().max(INSTANT_MAX).nullish().describe('When it happened, RFC 3339 with zone; default now'),
+  datacontenttype: z.string().nullish().describe('A JSON type; default `application/json`'),
+  data: anyValue({ max: PROPERTIES_MAX }).nullish().describe('Properties by name'),
+});
+export const CloudEventsBody = list(CloudEventBody, { max: EVENTS_MAX });
 
 /** `explain`: show how billing counts the events (event-verdicts.md#verdict). */
 export const CreateEventQuery = z.object({ explain: textFilter });
