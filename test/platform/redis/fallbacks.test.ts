@@ -50,8 +50,8 @@ test('places of webhook endpoints that could not be given back are no secret', a
   const holder = { id: 'job', organizationId: 'o', endpointId: 'e' };
   const held = await slots.take(holder, ['d']);
   // As a cluster answers for a key of another node: within the answers of a pipeline that was sent.
-  await redis.del(`${prefix}:webhook-slots:endpoint:{o}:e`);
-  await redis.set(`${prefix}:webhook-slots:endpoint:{o}:e`, 'no sorted set');
+  await redis.del(`${prefix}:webhook-slots:held:{o}:e`);
+  await redis.set(`${prefix}:webhook-slots:held:{o}:e`, 'no hash');
   held!.release();
   expect(await until(async () => ((await counted()).length > 0 ? counted() : undefined))).toEqual([
     ['webhook slots', 1],

@@ -35,46 +35,44 @@ interface SlotRedis extends Redis {
 }
 
 /*
- * Leases in sorted sets, scored by the instant at which they expire, on the clock of Redis: what a killed worker held
- * comes free by itself, and a job that is run again takes over what its former run held.
+ * Leases in one hash an endpoint, each with the instant at which it expires, on the clock of Redis: what a killed worker
+ * held comes free by itself, and a job that is run again takes over what its former run held. A job has the fields
+ * `lanes:<job>` (`<expires> <how many>`) and `flight:<job>` (`<expires> <id> <id> `), so that one read shows all.
  *
- * KEYS lanes of the endpoint, deliveries in flight (hash)
+ * KEYS leases of the endpoint
  * ARGV job, lanes of an endpoint, attempt ms, beside ms, ids...
  */
 const TAKE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local job, perEndpoint = ARGV[1], tonumber(ARGV[2])
+local job, free = ARGV[1], tonumber(ARGV[2])
 local attemptMs, besideMs = tonumber(ARGV[3]), tonumber(ARGV[4])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-local names = {}
-for lane = 1, perEndpoint do names[lane] = job .. '/' .. lane end
-redis.call('ZREM', KEYS[1], unpack(names))
-local free = perEndpoint - redis.call('ZCARD', KEYS[1])
+local ended, flights = {}, {}
+local held = redis.call('HGETALL', KEYS[1])
+for i = 1, #held, 2 do
+  local kind, holder = string.match(held[i], '^(%a+):(.*)$')
+  local expires, what = string.match(held[i + 1], '^(%d+)( .*)$')
+  if tonumber(expires) <= now or kind == 'lanes' and holder == job then
+    ended[#ended + 1] = held[i]
+  elseif kind == 'lanes' then
+    free = free - tonumber(what)
+  elseif holder ~= job then
+    flights[#flights + 1] = what
+  end
+end
+if #ended > 0 then redis.call('HDEL', KEYS[1], unpack(ended)) end
 if free <= 0 then return {0} end
-local wanted = {unpack(ARGV, 5)}
+local elsewhere = table.concat(flights)
 local ids = {}
-for i, held in ipairs(redis.call('HMGET', KEYS[2], unpack(wanted))) do
-  local expires, holder
-  if held then expires, holder = string.match(held, '^(%d+) (.*)$') end
-  if not held or tonumber(expires) <= now or holder == job then ids[#ids + 1] = wanted[i] end
+for i = 5, #ARGV do
+  if not string.find(elsewhere, ' ' .. ARGV[i] .. ' ', 1, true) then ids[#ids + 1] = ARGV[i] end
 end
 if #ids == 0 then return {0} end
 local lanes = math.min(free, math.ceil(#ids / 2))
-local lease = math.ceil(#ids / lanes) * attemptMs + besideMs
-local longest = #ARGV * attemptMs + besideMs
-local members, fields = {}, {}
-for lane = 1, lanes do
-  members[2 * lane - 1] = now + lease
-  members[2 * lane] = names[lane]
-end
-for i, id in ipairs(ids) do
-  fields[2 * i - 1] = id
-  fields[2 * i] = string.format('%.0f', now + lease) .. ' ' .. job
-end
-redis.call('ZADD', KEYS[1], unpack(members))
-redis.call('HSET', KEYS[2], unpack(fields))
-for i = 1, 2 do redis.call('PEXPIRE', KEYS[i], longest) end
+local expires = string.format('%.0f', now + math.ceil(#ids / lanes) * attemptMs + besideMs)
+redis.call('HSET', KEYS[1],
+  'lanes:' .. job, expires .. ' ' .. lanes, 'flight:' .. job, expires .. ' ' .. table.concat(ids, ' ') .. ' ')
+redis.call('PEXPIRE', KEYS[1], ${DELIVERIES_PER_JOB} * attemptMs + besideMs)
 return {lanes, unpack(ids)}
 `;
 
@@ -87,18 +85,15 @@ return {lanes, unpack(ids)}
  * besideMs   what a job needs beside its attempts
  */
 export function openSlots(redis: Redis, options: { prefix: string; attemptMs: number; besideMs?: number }): Slots {
-  redis.defineCommand('takeWebhookSlots', { numberOfKeys: 2, lua: TAKE });
+  redis.defineCommand('takeWebhookSlots', { numberOfKeys: 1, lua: TAKE });
   const client = redis as SlotRedis;
   const releases = openReleases(redis);
   return {
     async take({ id, organizationId, endpointId }, deliveryIds) {
-      const key = (name: string) => `${options.prefix}:webhook-slots:${name}:{${organizationId}}:${endpointId}`;
-      const lanesKey = key('endpoint');
-      const flightKey = key('in-flight');
+      const key = `${options.prefix}:webhook-slots:held:{${organizationId}}:${endpointId}`;
       releases.flush();
       const [lanes, ...ids] = await client.takeWebhookSlots(
-        lanesKey,
-        flightKey,
+        key,
         id,
         PER_ENDPOINT,
         options.attemptMs,
@@ -106,19 +101,20 @@ export function openSlots(redis: Redis, options: { prefix: string; attemptMs: nu
         ...deliveryIds.slice(0, DELIVERIES_PER_JOB),
       );
       if (lanes === 0) return undefined;
-      const members = Array.from({ length: lanes }, (_, index) => `${id}/${index + 1}`);
       let hasLanes = true;
-      const releaseLanes = () => {
-        if (hasLanes) releases.add(organizationId, ['zrem', lanesKey, ...members]);
-        hasLanes = false;
-      };
+      const lanesField = `lanes:${id}`;
+      const flightField = `flight:${id}`;
       return {
         lanes,
         ids,
-        releaseLanes,
+        releaseLanes() {
+          if (hasLanes) releases.add(organizationId, ['hdel', key, lanesField]);
+          hasLanes = false;
+        },
         release() {
-          releaseLanes();
-          releases.add(organizationId, ['hdel', flightKey, ...ids]);
+          const lanesLeft = hasLanes ? [lanesField] : [];
+          releases.add(organizationId, ['hdel', key, flightField, ...lanesLeft]);
+          hasLanes = false;
         },
       };
     },
