@@ -27,7 +27,7 @@ export const ceilings = {
     walBytes: 2_300,
     bufferHits: 70,
   },
-  delivery: { cpuUs: 200, statements: 0.2, roundTrips: 0.2, redisCommands: 8, walBytes: 3_800, bufferHits: 110 },
+  delivery: { cpuUs: 200, statements: 0.1, roundTrips: 0.1, redisCommands: 8, walBytes: 3_800, bufferHits: 110 },
   'customer made': {
     cpuUs: 5_000,
     statements: 15,
