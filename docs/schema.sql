@@ -3046,6 +3046,7 @@ create table payment_requests (
   constraint payment_requests_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
 );
 comment on table payment_requests is 'Requests to pay several overdue invoices at once.';
+CREATE INDEX payment_requests_customer ON public.payment_requests USING btree (organization_id, customer_id, created_at DESC, id DESC);
 CREATE INDEX payment_requests_newest ON public.payment_requests USING btree (organization_id, created_at DESC, id DESC);
 
 create table payments (

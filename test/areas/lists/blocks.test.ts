@@ -17,6 +17,10 @@ const TABLES = [
   'invoices',
   'fees',
   'payments',
+  'payment_requests',
+  'payment_receipts',
+  'quotes',
+  'mails',
   'credit_notes',
   'applied_coupons',
   'wallets',
@@ -122,12 +126,38 @@ async function multiply(id: OrganizationId, rows: number): Promise<void> {
     join (select *, row_number() over (order by id) as n from subscriptions where organization_id = ${id}) s using (n)
     where one.id = (select id from fees where organization_id = ${id} limit 1)`;
   await copies(id, 'payments', rows, `${owned}, ${moment('created_at')}`);
+  await loadDocuments(id);
   await copies(id, 'credit_notes', rows, `${owned}, 'sequential_id', 10 + n, ${moment('created_at')}`);
   await copies(id, 'applied_coupons', rows, `${owned}, ${moment('created_at')}`);
-  await copies(id, 'wallets', rows, `${owned}, ${moment('created_at')}`);
+  await copies(id, 'wallets', rows, `'code', 'w' || n, ${owned}, ${moment('created_at')}`);
   await copies(id, 'wallet_transactions', rows, moment('created_at'));
   await copies(id, 'webhook_deliveries', rows, moment('updated_at'));
   for (const table of ['activity_logs', 'api_logs']) await copies(id, table, rows, moment('logged_at'));
+}
+
+/** A payment request, a quote and a mail for each invoice, a receipt for each payment. */
+async function loadDocuments(id: OrganizationId): Promise<void> {
+  await service.sql`
+    insert into payment_requests (id, organization_id, customer_id, billing_entity_id, amount_cents, amount_currency,
+      created_at, updated_at)
+    select gen_random_uuid(), organization_id, customer_id, billing_entity_id, 100, 'USD', created_at, created_at
+    from invoices where organization_id = ${id}`;
+  await service.sql`
+    insert into quotes (id, organization_id, customer_id, number, order_type, created_at, updated_at)
+    select gen_random_uuid(), organization_id, customer_id, 'Q' || row_number() over (), 'one_off', created_at,
+      created_at
+    from invoices where organization_id = ${id}`;
+  await service.sql`
+    insert into mails (id, organization_id, is_automatic, recipients, cc, bcc, subject, body, status, created_at)
+    select gen_random_uuid(), organization_id, false, '{a@example.com}', '{}', '{}', 'S', 'B', 'sent', created_at
+    from invoices where organization_id = ${id}`;
+  await service.sql`
+    insert into payment_receipts (id, organization_id, payment_id, customer_id, billing_entity_id, number, created_at)
+    select gen_random_uuid(), payment.organization_id, payment.id, payment.customer_id, customer.billing_entity_id,
+      'T' || row_number() over (), payment.created_at
+    from payments payment join customers customer on customer.id = payment.customer_id
+    where payment.organization_id = ${id}
+    on conflict do nothing`;
 }
 
 /** Every list that grows with the business of an organization; those of the customer `idle` have nothing to show. */
@@ -140,6 +170,12 @@ const lists = ({ wallet, endpoint }: Loaded): [operation: string, query: object,
   ['findAllFees', {}],
   ['findAllFees', { external_subscription_id: 's7' }],
   ['findAllPayments', {}],
+  ['findAllPaymentRequests', {}],
+  ['findAllPaymentRequests', { external_customer_id: 'c7' }],
+  ['findAllPaymentReceipts', {}],
+  ['findAllQuotes', {}],
+  ['findAllQuotes', { external_customer_id: ['c7'] }],
+  ['findAllMails', {}],
   ['findAllCreditNotes', {}],
   ['findAllAppliedCoupons', {}],
   ['findAllWallets', {}],
@@ -152,6 +188,7 @@ const lists = ({ wallet, endpoint }: Loaded): [operation: string, query: object,
     'findAllInvoices',
     'findAllFees',
     'findAllPayments',
+    'findAllPaymentRequests',
     'findAllCreditNotes',
     'findAllAppliedCoupons',
     'findAllWallets',

@@ -5,6 +5,7 @@ import type { Profile } from '../../../engine/e-documents/profiles.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { BillingEntityId, CustomerId, OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
+import { countRecords, type Total } from '../../../platform/lists/count.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { metadataCondition } from '../../../platform/lists/metadata-condition.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
@@ -199,21 +200,20 @@ export async function readCustomer(scope: Scope, id: CustomerId): Promise<Custom
 export async function listCustomers(
   scope: Scope,
   query: CustomerListQuery,
-): Promise<{ rows: CustomerRow[]; totalCount: number }> {
+): Promise<{ rows: CustomerRow[]; totalCount: Total }> {
   const { db, organizationId } = scope;
   const { limit, offset } = limitOf(query);
   const passing = db`
     customer.organization_id = ${organizationId} and customer.deleted_at is null ${conditions(scope, query)}`;
-  const [rows, [count]] = await Promise.all([
+  const [rows, totalCount] = await Promise.all([
     db<CustomerRow[]>`
       select ${customerColumns(db)} from customers customer ${entityOfCustomer(db)}
       where ${passing}
       order by customer.created_at desc, customer.id desc
       limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`
-      select count(*) as total from customers customer ${entityOfCustomer(db)} where ${passing}`,
+    countRecords(db, db`customers customer ${entityOfCustomer(db)} where ${passing}`),
   ]);
-  return { rows, totalCount: count!.total };
+  return { rows, totalCount };
 }
 
 function conditions({ db, organizationId }: Scope, query: CustomerListQuery) {

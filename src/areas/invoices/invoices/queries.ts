@@ -20,6 +20,7 @@ import type {
   SubscriptionId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { countRecords, type Total } from '../../../platform/lists/count.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { metadataCondition } from '../../../platform/lists/metadata-condition.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -297,6 +298,14 @@ export async function listInvoiceIds(
   return rows.map(({ id }) => id);
 }
 
+/** How many invoices a list has. */
+export const countListed = (scope: Scope, filters: InvoiceFilters): Promise<Total> =>
+  countRecords(
+    scope.db,
+    scope.db`${invoiceTables(scope.db)} ${customerTable(scope.db, filters)} where ${matching(scope, filters)}`,
+  );
+
+/** How many invoices pass, exactly, however many they are. */
 export async function countInvoices(scope: Scope, filters: InvoiceFilters): Promise<number> {
   const { db } = scope;
   const [row] = await db<{ count: number }[]>`

@@ -16,7 +16,7 @@ import { CrmIdSync, syncCrmId } from './commands/sync-crm-id.ts';
 import { updateInvoice } from './commands/update.ts';
 import { OneOffInvoiceCreate } from './one-off-schema.ts';
 import { InvoicePreview, InvoicePreviewBody } from './preview-schema.ts';
-import { countInvoices, getVisibleInvoice, type InvoiceFilters, listInvoices } from './queries.ts';
+import { countListed, getVisibleInvoice, type InvoiceFilters, listInvoices } from './queries.ts';
 import { InvoiceRegeneration } from './regenerate-schema.ts';
 import {
   CustomerInvoicesQuery,
@@ -262,7 +262,7 @@ async function listPage(
     payment_statuses: query.payment_statuses ?? query.payment_status,
   };
   await checkBillingEntityCodes(ctx, query.billing_entity_codes ?? []);
-  const [rows, total] = await Promise.all([listInvoices(ctx, filters, limitOf(query)), countInvoices(ctx, filters)]);
+  const [rows, total] = await Promise.all([listInvoices(ctx, filters, limitOf(query)), countListed(ctx, filters)]);
   const customers = await listCustomersByIds(ctx, [...new Set(rows.map((row) => row.customer_id))]);
   const byId = new Map(customers.map((customer) => [customer.id, customer]));
   const urls = await urlReader(ctx, rows);

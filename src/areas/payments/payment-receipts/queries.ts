@@ -10,6 +10,7 @@ import type {
   PaymentReceiptId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { countRecords, type Total } from '../../../platform/lists/count.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { missingCharacters } from '../../messaging/documents/missing-characters.ts';
@@ -49,7 +50,7 @@ export async function listReceipts(
   { db, organizationId }: Scope,
   invoiceId: InvoiceId | undefined,
   page: Page,
-): Promise<{ rows: ReceiptRow[]; totalCount: number }> {
+): Promise<{ rows: ReceiptRow[]; totalCount: Total }> {
   const { limit, offset } = limitOf(page);
   const passing = db`receipt.organization_id = ${organizationId}
     ${
@@ -58,12 +59,12 @@ export async function listReceipts(
         : db`and exists (select from payment_invoices share where share.organization_id = receipt.organization_id
             and share.payment_id = receipt.payment_id and share.invoice_id = ${invoiceId})`
     }`;
-  const [rows, [count]] = await Promise.all([
+  const [rows, totalCount] = await Promise.all([
     db<ReceiptRow[]>`
       select ${columns(db)} from payment_receipts receipt where ${passing}
       order by receipt.created_at desc, receipt.id desc
       limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`select count(*) as total from payment_receipts receipt where ${passing}`,
+    countRecords(db, db`payment_receipts receipt where ${passing}`),
   ]);
-  return { rows, totalCount: count!.total };
+  return { rows, totalCount };
 }

@@ -12,8 +12,10 @@ import type {
   PaymentRequestId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { countRecords, type Total } from '../../../platform/lists/count.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { liveCustomerId } from '../../customers/customers/queries.ts';
 
 export interface RequestRow {
   id: PaymentRequestId;
@@ -43,9 +45,6 @@ const columns = (db: Db) => db`
 
 const tables = (db: Db) => db`
   payment_requests request
-  join customers customer on customer.organization_id = request.organization_id and customer.id = request.customer_id
-  join billing_entities entity
-    on entity.organization_id = request.organization_id and entity.id = request.billing_entity_id
   left join dunning_campaigns campaign
     on campaign.organization_id = request.organization_id and campaign.id = request.dunning_campaign_id`;
 
@@ -77,23 +76,29 @@ export interface RequestFilters {
 
 /** A page of payment requests, newest first, and how many there are. Rule: payment-requests.md#payment-requests. */
 export async function listRequests(
-  { db, organizationId }: Scope,
+  scope: Scope,
   filters: RequestFilters,
   page: Page,
-): Promise<{ rows: RequestRow[]; totalCount: number }> {
+): Promise<{ rows: RequestRow[]; totalCount: Total }> {
+  const { db, organizationId } = scope;
   const { limit, offset } = limitOf(page);
   const when = (value: unknown, part: ReturnType<typeof db>) => (value === undefined ? db`` : part);
   const passing = db`request.organization_id = ${organizationId}
     ${when(filters.customerId, db`and request.customer_id = ${filters.customerId ?? null}`)}
-    ${when(filters.externalCustomerId, db`and customer.external_id = ${filters.externalCustomerId ?? null} and customer.deleted_at is null`)}
+    ${when(filters.externalCustomerId, db`and request.customer_id = ${liveCustomerId(scope, filters.externalCustomerId ?? '')}`)}
     ${when(filters.paymentStatus, db`and request.payment_status = ${filters.paymentStatus ?? null}`)}
     ${when(filters.currency, db`and request.amount_currency = ${filters.currency ?? null}`)}
-    ${when(filters.billingEntityCodes, db`and entity.code = any (${filters.billingEntityCodes ?? []})`)}`;
-  const [rows, [count]] = await Promise.all([
+    ${when(
+      filters.billingEntityCodes,
+      db`and request.billing_entity_id in (
+      select id from billing_entities
+      where organization_id = ${organizationId} and code = any (${filters.billingEntityCodes ?? []}))`,
+    )}`;
+  const [rows, totalCount] = await Promise.all([
     db<RequestRow[]>`
       select ${columns(db)} from ${tables(db)} where ${passing}
       order by request.created_at desc, request.id desc limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`select count(*) as total from ${tables(db)} where ${passing}`,
+    countRecords(db, db`payment_requests request where ${passing}`),
   ]);
-  return { rows, totalCount: count!.total };
+  return { rows, totalCount };
 }

@@ -13,6 +13,7 @@ import type {
   PaymentRequestId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { countRecords, type Total } from '../../../platform/lists/count.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
 import { UNKNOWN_OUTCOMES } from '../../../platform/payments/refused.ts';
@@ -139,7 +140,7 @@ export async function listPayments(
   scope: Scope,
   filters: PaymentFilters,
   page: Page,
-): Promise<{ rows: PaymentRow[]; totalCount: number }> {
+): Promise<{ rows: PaymentRow[]; totalCount: Total }> {
   const { db } = scope;
   const { limit, offset } = limitOf(page);
   const { customerId, externalCustomerId, invoiceId } = filters;
@@ -152,14 +153,17 @@ export async function listPayments(
         : db`and exists (select from payment_invoices share where share.organization_id = payment.organization_id
             and share.payment_id = payment.id and share.invoice_id = ${invoiceId})`
     }`;
-  const [rows, [count]] = await Promise.all([
+  const [rows, totalCount] = await Promise.all([
     db<PaymentRow[]>`
-      select ${columns(db)} from ${tables(db)} where ${passing}
-      order by payment.created_at desc, payment.id desc
-      limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`select count(*) as total from ${tables(db)} where ${passing}`,
+      select ${columns(db)} from ${tables(db)}
+      where payment.organization_id = ${scope.organizationId} and payment.id in (
+        select payment.id from payments payment where ${passing}
+        order by payment.created_at desc, payment.id desc
+        limit ${limit} offset ${offset})
+      order by payment.created_at desc, payment.id desc`,
+    countRecords(db, db`payments payment where ${passing}`),
   ]);
-  return { rows, totalCount: count!.total };
+  return { rows, totalCount };
 }
 
 /** The part of a payment that settles an invoice. */

@@ -12,6 +12,7 @@ import type {
   QuoteVersionId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { countRecords, type Total } from '../../../platform/lists/count.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -64,7 +65,7 @@ export async function getOrderForm({ db, organizationId }: Scope, id: OrderFormI
 export async function listOrderForms(
   { db, organizationId }: Scope,
   query: OrderFormsQuery,
-): Promise<{ rows: OrderFormRow[]; totalCount: number }> {
+): Promise<{ rows: OrderFormRow[]; totalCount: Total }> {
   const { limit, offset } = limitOf(query);
   const passing = db`form.organization_id = ${organizationId}
     ${query.search_term ? db`and form.number ilike ${containsPattern(query.search_term)}` : db``}
@@ -77,13 +78,16 @@ export async function listOrderForms(
     ${query.created_at_to ? db`and form.created_at < ${query.created_at_to}` : db``}
     ${query.expires_at_from ? db`and form.expires_at >= ${query.expires_at_from}` : db``}
     ${query.expires_at_to ? db`and form.expires_at < ${query.expires_at_to}` : db``}`;
-  const [rows, [count]] = await Promise.all([
+  // Every join finds its one row: they are needed where a filter asks for them.
+  const isJoined = query.quote_number || query.owner_id;
+  const counted = isJoined ? tables(db) : db`order_forms form`;
+  const [rows, totalCount] = await Promise.all([
     db<OrderFormRow[]>`
       select ${columns(db)} from ${tables(db)} where ${passing}
       order by form.created_at desc, form.id desc limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`select count(*) as total from ${tables(db)} where ${passing}`,
+    countRecords(db, db`${counted} where ${passing}`),
   ]);
-  return { rows, totalCount: count!.total };
+  return { rows, totalCount };
 }
 
 export const insertOrderForm = (

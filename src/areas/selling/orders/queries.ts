@@ -14,6 +14,7 @@ import type {
   SubscriptionId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { countRecords, type Total } from '../../../platform/lists/count.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -73,7 +74,7 @@ export async function getOrder({ db, organizationId }: Scope, id: OrderId): Prom
 export async function listOrders(
   { db, organizationId }: Scope,
   query: OrdersQuery,
-): Promise<{ rows: OrderRow[]; totalCount: number }> {
+): Promise<{ rows: OrderRow[]; totalCount: Total }> {
   const { limit, offset } = limitOf(query);
   const passing = db`purchase.organization_id = ${organizationId}
     ${query.search_term ? db`and purchase.number ilike ${containsPattern(query.search_term)}` : db``}
@@ -87,11 +88,14 @@ export async function listOrders(
     ${query.owner_id ? db`and ${isOwned(db, query.owner_id)}` : db``}
     ${query.executed_at_from ? db`and purchase.executed_at >= ${query.executed_at_from}` : db``}
     ${query.executed_at_to ? db`and purchase.executed_at < ${query.executed_at_to}` : db``}`;
-  const [rows, [count]] = await Promise.all([
+  // Every join finds its one row: they are needed where a filter asks for them.
+  const isJoined = query.order_form_number || query.quote_number || query.owner_id;
+  const counted = isJoined ? tables(db) : db`orders purchase`;
+  const [rows, totalCount] = await Promise.all([
     db<OrderRow[]>`
       select ${columns(db)} from ${tables(db)} where ${passing}
       order by purchase.created_at desc, purchase.id desc limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`select count(*) as total from ${tables(db)} where ${passing}`,
+    countRecords(db, db`${counted} where ${passing}`),
   ]);
-  return { rows, totalCount: count!.total };
+  return { rows, totalCount };
 }

@@ -12,6 +12,7 @@ import type {
   SubscriptionId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { countRecords, type Total } from '../../../platform/lists/count.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { BillingItems } from './billing-items/item-types.ts';
@@ -148,28 +149,29 @@ export async function listVersions(
 export async function listQuotes(
   { db, organizationId }: Scope,
   query: QuotesQuery,
-): Promise<{ rows: QuoteRow[]; totalCount: number }> {
+): Promise<{ rows: QuoteRow[]; totalCount: Total }> {
   const { limit, offset } = limitOf(query);
   const passing = db`quote.organization_id = ${organizationId}
     ${query.order_type ? db`and quote.order_type = any (${query.order_type})` : db``}
     ${query.number ? db`and quote.number = any (${query.number})` : db``}
     ${
       query.external_customer_id
-        ? db`and customer.external_id = any (${query.external_customer_id})
-      and customer.deleted_at is null`
+        ? db`and quote.customer_id = any (array(
+          select id from customers where organization_id = ${organizationId}
+            and external_id = any (${query.external_customer_id}) and deleted_at is null))`
         : db``
     }
     ${query.from_date ? db`and quote.created_at >= ${query.from_date}` : db``}
     ${query.to_date ? db`and quote.created_at < ${query.to_date}` : db``}
     ${query.status ? db`and ${currentStatus(db)} = any (${query.status})` : db``}
     ${query.owner_id ? db`and ${isOwned(db, query.owner_id)}` : db``}`;
-  const [rows, [count]] = await Promise.all([
+  const [rows, totalCount] = await Promise.all([
     db<QuoteRow[]>`
       select ${quoteColumns(db)} from ${quoteTables(db)} where ${passing}
       order by quote.created_at desc, quote.id desc limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`select count(*) as total from ${quoteTables(db)} where ${passing}`,
+    countRecords(db, db`quotes quote where ${passing}`),
   ]);
-  return { rows, totalCount: count!.total };
+  return { rows, totalCount };
 }
 
 const currentStatus = (db: Db) => db`(

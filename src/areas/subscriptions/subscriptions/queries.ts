@@ -13,6 +13,7 @@ import type {
   PlanId,
   SubscriptionId,
 } from '../../../platform/ids.ts';
+import { countRecords, type Total } from '../../../platform/lists/count.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { liveCustomerId } from '../../customers/customers/queries.ts';
 import { type SelectedSectionJson, selectedSections } from '../../customers/invoice-custom-sections/queries.ts';
@@ -246,8 +247,5 @@ const listedTables = (db: Db, { plan_code, overridden, currency, billing_entity_
 const inOrder = (db: Db, { endedLast }: { endedLast?: true }) => db`
   ${endedLast ? db`s.status = 'terminated',` : db``} s.subscription_at desc nulls last, s.created_at desc, s.id desc`;
 
-export async function countSubscriptions(scope: Scope, filters: SubscriptionFilters): Promise<number> {
-  const [row] = await scope.db<{ count: number }[]>`
-    select count(*) from ${listedTables(scope.db, filters)} where ${matching(scope, filters)}`;
-  return row!.count;
-}
+export const countSubscriptions = (scope: Scope, filters: SubscriptionFilters): Promise<Total> =>
+  countRecords(scope.db, scope.db`${listedTables(scope.db, filters)} where ${matching(scope, filters)}`);
