@@ -33,8 +33,12 @@ const TABLES = [
 let service: TestService;
 beforeAll(async () => {
   service = await startService();
-  for (const table of TABLES.filter((name) => !name.endsWith('_logs')))
-    await service.sql.unsafe(`alter table ${table} set (autovacuum_enabled = false)`);
+  const tables = await service.sql<{ name: string }[]>`
+    select class.relname as name from unnest(${TABLES}::text[]) as listed (name)
+    cross join lateral pg_partition_tree(listed.name::regclass) as part
+    join pg_class class on class.oid = part.relid
+    where part.isleaf`;
+  for (const { name } of tables) await service.sql.unsafe(`alter table ${name} set (autovacuum_enabled = false)`);
 });
 afterAll(() => service.stop());
 
