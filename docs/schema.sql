@@ -1792,6 +1792,26 @@ CREATE UNIQUE INDEX entitlements_plan_key ON public.entitlements USING btree (or
 CREATE UNIQUE INDEX entitlements_subscription_key ON public.entitlements USING btree (organization_id, subscription_id, feature_id) WHERE (subscription_id IS NOT NULL);
 CREATE TRIGGER entitlements_tell_access AFTER INSERT OR DELETE OR UPDATE ON public.entitlements FOR EACH ROW EXECUTE FUNCTION tell_access_of_entitlement();
 
+create table event_archives (
+  id uuid not null,
+  organization_id uuid not null,
+  month date not null,
+  path text not null,
+  events_count bigint not null,
+  bytes bigint not null,
+  sha256 text not null,
+  events_sum text not null,
+  created_at timestamp with time zone not null,
+  removed_at timestamp with time zone,
+  constraint event_archives_pkey PRIMARY KEY (id)
+);
+comment on table event_archives is 'Files of the archive of events that were read back and compared: their events may be removed.';
+comment on column event_archives.path is 'below EVENTS_ARCHIVE_URL';
+comment on column event_archives.events_sum is 'sum of the SHA-256 of each event, modulo 2^256: src/areas/usage/event-retention/archived-event.ts';
+comment on column event_archives.removed_at is 'when the last of its events was removed. Null: a removal was interrupted, and goes on';
+CREATE INDEX event_archives_of_month ON public.event_archives USING btree (organization_id, month);
+CREATE INDEX event_archives_unfinished ON public.event_archives USING btree (id) WHERE (removed_at IS NULL);
+
 create table event_batches (
   id uuid not null,
   organization_ids uuid[] not null,
@@ -1853,6 +1873,20 @@ comment on table event_corrections is 'Corrections of events with their reason, 
 CREATE INDEX event_corrections_newest ON public.event_corrections USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX event_corrections_subscription ON public.event_corrections USING btree (organization_id, external_subscription_id);
 CREATE INDEX event_corrections_unsettled ON public.event_corrections USING btree (organization_id, external_subscription_id) WHERE (status = ANY (ARRAY['pending'::text, 'applied'::text]));
+
+create table event_horizons (
+  organization_id uuid not null,
+  external_subscription_id text not null,
+  closed_before timestamp with time zone not null,
+  closed_at timestamp with time zone not null,
+  kept_codes text[] not null,
+  removed_before timestamp with time zone,
+  constraint event_horizons_pkey PRIMARY KEY (organization_id, external_subscription_id)
+);
+comment on table event_horizons is 'Before when the events of a subscription are closed: they are corrected and settled no more, and may be removed.';
+comment on column event_horizons.kept_codes is 'codes that are not closed, because later windows carry their units over';
+comment on column event_horizons.removed_before is 'up to where its events were looked for and removed';
+CREATE INDEX event_horizons_due ON public.event_horizons USING btree (organization_id, external_subscription_id) WHERE (removed_before IS DISTINCT FROM closed_before);
 
 create table event_key_moves (
   prepared_at timestamp with time zone not null,
@@ -3406,6 +3440,20 @@ CREATE UNIQUE INDEX recurring_transaction_rules_active_key ON public.recurring_t
 CREATE INDEX recurring_transaction_rules_due ON public.recurring_transaction_rules USING btree (next_top_up_on) WHERE ((status = 'active'::text) AND (next_top_up_on IS NOT NULL));
 CREATE INDEX recurring_transaction_rules_expiring ON public.recurring_transaction_rules USING btree (expiration_at) WHERE ((status = 'active'::text) AND (expiration_at IS NOT NULL));
 
+create table removed_events (
+  organization_id uuid not null,
+  external_subscription_id text not null,
+  code text not null,
+  month date not null,
+  events_count bigint not null,
+  first_timestamp timestamp with time zone not null,
+  last_timestamp timestamp with time zone not null,
+  restored_at timestamp with time zone,
+  constraint removed_events_pkey PRIMARY KEY (organization_id, external_subscription_id, code, month)
+);
+comment on table removed_events is 'How many events of a subscription, code and month were removed, and of which time.';
+CREATE INDEX removed_events_of_month ON public.removed_events USING btree (organization_id, month);
+
 create table replication_heartbeats (
   id boolean not null default true,
   beaten_at timestamp with time zone not null,
@@ -3413,6 +3461,26 @@ create table replication_heartbeats (
   constraint replication_heartbeats_id_check CHECK (id)
 );
 comment on table replication_heartbeats is 'One row: when the primary was last alive, by its own clock. Written once a second while there are read replicas, which show by their copy how far behind they are.';
+
+create table restored_events (
+  id uuid not null,
+  organization_id uuid not null,
+  external_subscription_id text not null,
+  transaction_id text not null,
+  code text not null,
+  "timestamp" timestamp with time zone not null,
+  properties jsonb not null,
+  precise_total_amount_cents numeric(40,15),
+  digest bytea not null,
+  user_agent text,
+  remote_address text,
+  version integer not null default 1,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint restored_events_pkey PRIMARY KEY (id)
+);
+comment on table restored_events is 'Removed events that were brought back from the archive, for reads and verifications only.';
+CREATE INDEX restored_events_of_subscription ON public.restored_events USING btree (organization_id, external_subscription_id, code, "timestamp");
 
 create table retention_rules (
   organization_id uuid not null,

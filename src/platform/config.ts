@@ -218,6 +218,18 @@ const Settings = z.object({
     .min(3)
     .optional()
     .describe('Months after which the transaction id of an event that is gone may be used again; unset: never'),
+  EVENTS_RAW_DAYS: z.coerce
+    .number()
+    .int()
+    .min(90)
+    .optional()
+    .describe(
+      'Days after their invoice for which raw events are kept, where the organization says nothing; unset: for ever',
+    ),
+  EVENTS_ARCHIVE_URL: z
+    .url({ protocol: /^file$/, error: 'must be the address of a folder, file:///…' })
+    .optional()
+    .describe('Folder in which raw events are archived before they are removed; unset: they are removed without'),
   TEST_CLOCK_MAX_SPAN_YEARS: whole(5).describe('Farthest advance of a test clock'),
   TEST_CLOCK_MAX_STEPS: whole(100_000).describe('Instants with work in one advance'),
   HOLD_MAX_SECONDS: whole(86_400).describe('Longest life of a wallet hold'),
@@ -302,6 +314,8 @@ const EXAMPLES: Record<string, string> = {
   OPERATOR_TOKEN: '$(openssl rand -hex 16)',
   PRIVATE_TARGETS: 'pay.internal,10.0.0.7',
   EVENT_KEYS_RETENTION_MONTHS: '24',
+  EVENTS_RAW_DAYS: '400',
+  EVENTS_ARCHIVE_URL: 'file:///srv/meterstone/events',
   STRIPE_API_URL: 'http://127.0.0.1:12111',
   GOCARDLESS_API_URL: 'http://127.0.0.1:12113',
   ADYEN_API_URL: 'http://127.0.0.1:12114',

@@ -71,7 +71,7 @@ export const USAGE_FIELDS: FieldWords = {
   verifications: 'Days for which results of verifications are kept: 30 to 3650',
   issued_documents: 'Fixed: only the present value is taken',
   ledger: 'Fixed: only the present value is taken',
-  events_raw: 'Fixed: only the present value is taken',
+  events_raw: 'Days after their invoice for which raw events are kept: at least 90',
   webhook_events: 'Fixed: only the present value is taken',
   simulations: 'Fixed: only the present value is taken',
   dead_letters: 'Fixed: only the present value is taken',

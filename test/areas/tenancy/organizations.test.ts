@@ -317,12 +317,16 @@ describe('retention of an organization', () => {
   test('retention is shown by class and can be changed where rows are deleted by it', async () => {
     const org = await service.org();
     expect((await org.get('/retention')).body).toEqual({ retention: defaults });
-    const sent = { api_logs: 3650, verifications: 30, ledger: null };
+    const sent = { api_logs: 3650, verifications: 30, ledger: null, events_raw: 90 };
     expect((await keep(org, sent)).body).toEqual({ retention: { ...defaults, ...sent } });
     await org.put('/organizations/settings', { settings: { audit_logs_period: 7 } });
     expect((await org.get('/retention')).body.retention).toEqual({ ...defaults, ...sent, activity_logs: 7 });
     const trail = (await org.get('/activity_logs?activity_types[]=retention.updated')).body.activity_logs;
-    expect(trail[0].activity_object_changes).toEqual({ api_logs: [30, 3650], verifications: [400, 30] });
+    expect(trail[0].activity_object_changes).toEqual({
+      api_logs: [30, 3650],
+      events_raw: [null, 90],
+      verifications: [400, 30],
+    });
   });
 
   test.each<[object, Record<string, string[]>]>([
@@ -332,10 +336,8 @@ describe('retention of an organization', () => {
     ],
     [{ security_logs: 6 }, { security_logs: ['value_is_out_of_range'] }],
     [{ webhook_deliveries: null }, { webhook_deliveries: ['value_is_mandatory'] }],
-    [
-      { ledger: 3650, events_raw: 90 },
-      { ledger: ['unsupported_value'], events_raw: ['unsupported_value'] },
-    ],
+    [{ events_raw: 89 }, { events_raw: ['value_is_out_of_range'] }],
+    [{ ledger: 3650 }, { ledger: ['unsupported_value'] }],
     [{ issued_documents: 4000 }, { issued_documents: ['unsupported_value'] }],
   ])('a retention change with %j is refused', async (sent, details) => {
     const org = await service.org();

@@ -23,6 +23,7 @@ import {
   insertWarning,
   updateProgress,
 } from '../../usage/event-corrections/writes.ts';
+import { demandOpenEvent, demandOpenTime } from '../../usage/event-retention/closed-time.ts';
 import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
 import { keepPricesBefore } from '../settle-usage/keep-prices-before-change.ts';
 import { insertPeriods } from '../settle-usage/periods-to-settle.ts';
@@ -42,7 +43,7 @@ const MOST_EVENTS = 1_000_000;
  *
  * @throws Refusal 404 event
  * @throws Refusal 403 write_action_not_allowed_for_invoice
- * @throws Refusal 422 by field
+ * @throws Refusal 422 by field; base: value_is_out_of_range, in a time whose raw events may be removed
  * Rules: event-corrections.md#routes, event-corrections.md#policy, event-corrections.md#effect,
  * event-corrections.md#difference, event-corrections.md#order-of-work.
  */
@@ -89,10 +90,13 @@ export async function createCorrection(ctx: Context, { body }: { body: Correctio
 }
 
 async function correctOne(ctx: Context, asked: CorrectionRow, body: CorrectionCreate): Promise<CorrectionRow> {
-  const event = await lockEvent(ctx, asked.external_subscription_id, asked.transaction_id!);
+  const { external_subscription_id: externalId } = asked;
+  await demandOpenEvent(ctx, externalId, asked.transaction_id!);
+  const event = await lockEvent(ctx, externalId, asked.transaction_id!);
   if (body.code && body.code !== event.code) throw refuse.invalid({ code: ['value_must_be_blank'] });
   const { payload, warning } =
     asked.kind === 'amend' ? await amendedPayload(ctx, event, body) : { payload: null, warning: null };
+  if (payload !== null) await demandOpenTime(ctx, externalId, { from: payload.timestamp, code: event.code });
   if (asked.dry_run) {
     const { effect, adjustments } = await dryRun(ctx, (on) => correctEvents(on, asked, [event], payload, warning));
     return storePreview(ctx, asked, { effect, warning, adjustments });
@@ -138,7 +142,9 @@ async function correctEvents(
 /** Finds the events of a range, and leaves their retraction to the step. */
 async function correctRange(ctx: Context, asked: CorrectionRow, body: CorrectionCreate): Promise<CorrectionRow> {
   const { db } = ctx;
-  const source = eventsOfRange(ctx, rangeOf(body));
+  const range = rangeOf(body);
+  await demandOpenTime(ctx, range.external_subscription_id, range);
+  const source = eventsOfRange(ctx, range);
   const total = await countUpTo(db, source, MOST_EVENTS + 1);
   if (total > MOST_EVENTS) throw refuse.invalid({ base: ['value_is_out_of_range'] });
   if (typeof body.expected_count === 'number' && body.expected_count !== total)

@@ -15,6 +15,7 @@ import type { Page as DuePage, Reach } from '../../../platform/periodic-job.ts';
 import { lateEventsPolicy } from '../../catalog/usage-policies/queries.ts';
 import type { Policy } from '../../catalog/usage-policies/schema.ts';
 import { countedAt } from '../../usage/event-corrections/first-invoice.ts';
+import { isClosed } from '../../usage/event-retention/closed-time.ts';
 import { isInArrival, isLive } from '../../usage/events/live-events.ts';
 
 /** Overlap for events of a batch that was still being stored during the last look. */
@@ -82,7 +83,15 @@ const lateEvents = (
     order by line.charges_from_datetime
     limit 1
   ) late
-  where e.organization_id = ${organizationId} and ${which} and ${isLive(db, db`e`)} and late.policy <> 'ignore'`;
+  where e.organization_id = ${organizationId} and ${which} and ${isLive(db, db`e`)} and late.policy <> 'ignore'
+    and not ${isClosed(db, eventOf(db, organizationId))}`;
+
+const eventOf = (db: Db, organizationId: Fragment) => ({
+  organizationId,
+  subscription: db`e.external_subscription_id`,
+  code: db`e.code`,
+  at: db`e.timestamp`,
+});
 
 /**
  * Organizations with a policy for late events, now or lately, so that events that came under it have their turn, and

@@ -8,6 +8,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { countMatching, type Total } from '../../../platform/lists/count.ts';
 import { meteredNumber } from '../../catalog/usage-shapes/numeric-properties.ts';
+import { listRemovedWindows } from '../../usage/event-retention/closed-time.ts';
 import { isLive } from '../../usage/events/live-events.ts';
 import type { ShownEvent } from '../../usage/events/view.ts';
 import { isOfFilter } from '../../usage/usage-counts/events-of-filter.ts';
@@ -16,7 +17,13 @@ import type { FeeInputsRow } from './queries.ts';
 /** A usage fee whose events are asked for. */
 export interface CountedFee extends Pick<FeeInputsRow, 'fee_id' | 'inputs' | 'events_watermark'> {
   external_subscription_id: ExternalSubscriptionId | null;
+  /** Events of its window were removed, and brought back from the archive: they are read there too. */
+  isRestored?: boolean;
 }
+
+/** Where the events of a fee are read, as a table without a name. */
+export const eventsFor = (db: Db, { isRestored }: CountedFee): Fragment =>
+  isRestored ? db`(select * from events union all select * from restored_events)` : db`events`;
 
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -103,7 +110,7 @@ function uncorrectedEvents({ db, organizationId }: Scope, fee: CountedFee): Frag
     (
       select e.id, e.transaction_id, e.external_subscription_id, e.created_at, e.timestamp, e.code, e.properties,
         e.precise_total_amount_cents
-      from events e
+      from ${eventsFor(db, fee)} e
       where e.organization_id = ${organizationId} and e.external_subscription_id = ${fee.external_subscription_id}
         and ${usage?.event === undefined ? db`e.deleted_at is null` : isLive(db, db`e`)} and ${inReach}
         and (select version.event_id from event_versions version
@@ -133,11 +140,23 @@ function correctedEvents({ db, organizationId }: Scope, fee: CountedFee): Fragme
         where version.organization_id = ${organizationId} and version.correction_id > ${fee.fee_id}
         order by version.event_id, version.version
       ) former
-      join events e on e.organization_id = ${organizationId} and e.id = former.event_id
+      join ${eventsFor(db, fee)} e on e.organization_id = ${organizationId} and e.id = former.event_id
       where e.external_subscription_id = ${fee.external_subscription_id} and ${inReach}
     ) event
     where ${isOfFee(db, fee)}`;
 }
+
+/** Which of some fees have lost events, and whether those were brought back. One statement. */
+export const listRemovedOf = (scope: Scope, fees: readonly CountedFee[]) =>
+  listRemovedWindows(
+    scope,
+    fees.map((fee) => ({
+      key: fee.fee_id,
+      subscription: fee.external_subscription_id,
+      code: fee.inputs.metric?.code ?? null,
+      ...boundsOf(fee.inputs),
+    })),
+  );
 
 /** Bounds `[from, to)` of the window in which a fee's events were counted, as ISO texts. */
 export function boundsOf({ metric, window }: StoredFeeInputs): { from: string; to: string } {
@@ -156,7 +175,7 @@ function foundEvents({ db, organizationId }: Scope, fee: CountedFee, part?: Wind
   const { usage, metric } = fee.inputs;
   const bounds = boundsOf(fee.inputs);
   const ofSubscription = db`
-    select * from events e
+    select * from ${eventsFor(db, fee)} e
     where e.organization_id = ${organizationId} and e.external_subscription_id = ${fee.external_subscription_id}`;
   if (usage?.event !== undefined) return db`(${ofSubscription} and e.id = ${usage.event.id})`;
   const isBetween = ({ from, to }: { from: string; to: string }) => db`

@@ -15,7 +15,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import { eventText } from '../../usage/events/view.ts';
 import { type FeeRow, getFee } from '../fees/queries.ts';
-import { countEventsOfFee, listEventsOfFee } from './counted-events.ts';
+import { type CountedFee, countEventsOfFee, listEventsOfFee, listRemovedOf } from './counted-events.ts';
 import { type FeeInputsRow, findInvoiceStatus, listFeeInputs } from './queries.ts';
 import type { FeeEventsQuery } from './schema.ts';
 
@@ -71,15 +71,13 @@ export async function showExplanation(ctx: Context, { svc_id }: { svc_id: string
 
 /**
  * The events behind a usage fee, as they were when it was made: the first page of millions costs what one of few does.
+ * Those that retention has removed are not among them, unless they were brought back from the archive.
  *
  * @throws Refusal 404 fee; 422 page: value_is_out_of_range, too deep in a list that goes on there
  */
 export async function showFeeEvents(ctx: Context, { svc_id, query }: { svc_id: string; query: FeeEventsQuery }) {
   const { fee, stored } = await readFee(ctx, svc_id);
-  const counted =
-    stored === undefined || !hasEvents(stored)
-      ? undefined
-      : { ...stored, external_subscription_id: fee.external_subscription_id };
+  const counted = stored === undefined || !hasEvents(stored) ? undefined : await countedFeeOf(ctx, fee, stored);
   const { rows, total } =
     counted === undefined
       ? { rows: [], total: 0 }
@@ -89,6 +87,11 @@ export async function showFeeEvents(ctx: Context, { svc_id, query }: { svc_id: s
         });
   const meta = JSON.stringify(pageMeta(query, total));
   return new Answer(null, { json: `{"events":[${rows.map(eventText).join(',')}],"meta":${meta}}` });
+}
+
+async function countedFeeOf(ctx: Context, fee: FeeRow, stored: FeeInputsRow): Promise<CountedFee> {
+  const counted = { ...stored, external_subscription_id: fee.external_subscription_id };
+  return { ...counted, isRestored: (await listRemovedOf(ctx, [counted])).has(fee.id) };
 }
 
 async function readFee(ctx: Context, id: FeeId): Promise<{ fee: FeeRow; stored: FeeInputsRow | undefined }> {

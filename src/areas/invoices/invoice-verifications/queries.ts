@@ -7,7 +7,13 @@ import type { InvoiceId } from '../../../platform/ids.ts';
 import { digestOfHashes, eventHash } from '../../catalog/usage-shapes/event-digest.ts';
 import { eventKey } from '../../usage/usage-counts/rollup-queries.ts';
 import type { Watermark } from '../../usage/usage-counts/watermarks.ts';
-import { type CountedFee, eventsOfFee, eventsOfWindow, type WindowPart } from '../fee-explanations/counted-events.ts';
+import {
+  type CountedFee,
+  eventsFor,
+  eventsOfFee,
+  eventsOfWindow,
+  type WindowPart,
+} from '../fee-explanations/counted-events.ts';
 import type { Verification, VerificationLevel } from './schema.ts';
 
 /** What the totals of an invoice were computed from. */
@@ -67,12 +73,13 @@ export async function digestPart(
  */
 export async function findPartEnd(
   { db, organizationId }: Scope,
-  { inputs, external_subscription_id }: CountedFee,
+  fee: CountedFee,
   { from, to }: { from: string; to: string },
   size: number,
 ): Promise<string | null> {
+  const { inputs, external_subscription_id } = fee;
   const first = (isLive: Fragment, after: Fragment, most: number) => db`
-    (select e.timestamp from events e
+    (select e.timestamp from ${eventsFor(db, fee)} e
     where e.organization_id = ${organizationId} and e.external_subscription_id = ${external_subscription_id}
       and e.code = ${inputs.metric?.code ?? null} and e.timestamp < ${to} and ${after} and ${isLive}
     order by e.timestamp limit ${most})`;

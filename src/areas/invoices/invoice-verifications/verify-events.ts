@@ -3,7 +3,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { FeeId } from '../../../platform/ids.ts';
 import { readDigestSum } from '../../catalog/usage-shapes/event-digest.ts';
 import type { Watermark } from '../../usage/usage-counts/watermarks.ts';
-import { boundsOf, type CountedFee, type WindowPart } from '../fee-explanations/counted-events.ts';
+import { boundsOf, type CountedFee, listRemovedOf, type WindowPart } from '../fee-explanations/counted-events.ts';
 import { hasEvents } from '../fee-explanations/explain-fees.ts';
 import type { FeeInputsRow } from '../fee-explanations/queries.ts';
 import type { FeeRow } from '../fees/queries.ts';
@@ -53,14 +53,24 @@ const windowsOf = (fees: readonly UsageFee[]): UsageFee[] => [
 
 /**
  * Aggregates the raw events behind usage fees, as they were up to the watermark, and compares them with the stored
- * usage. Rule: invoice-verification.md#route level `events`.
+ * usage. What retention has removed is not verified, unless it was brought back from the archive.
+ *
+ * Rules: invoice-verification.md#route level `events`, retention.md#raw-events.
  */
 export async function verifyEvents(
   ctx: Context,
   comparison: Comparison,
   { fees, stored }: { fees: readonly FeeRow[]; stored: ReadonlyMap<string, FeeInputsRow> },
 ): Promise<void> {
-  const counted = countedFees(fees, stored);
+  const all = countedFees(fees, stored);
+  const removed = await listRemovedOf(ctx, all);
+  const counted: UsageFee[] = [];
+  for (const fee of all) {
+    const lost = removed.get(fee.fee_id);
+    if (lost === undefined) counted.push(fee);
+    else if (lost.isRestored) counted.push({ ...fee, isRestored: true });
+    else comparison.notVerified.push({ path: `fees[${fee.fee_id}].events`, reason: 'events_removed' });
+  }
   const firstOfWindow = new Set(windowsOf(counted));
   for (const fee of counted) {
     if (firstOfWindow.has(fee) && !(await verifyWindow(ctx, comparison, fee))) continue;

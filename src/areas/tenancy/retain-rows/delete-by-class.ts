@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
 import type { SweepJob } from '../../../platform/periodic-job.ts';
+import { removeOldEvents } from '../../usage/event-retention/remove-old-events.ts';
 import { RETENTION_CLASSES } from '../retention/retention-classes.ts';
 import {
   deleteDeliveries,
@@ -28,10 +29,11 @@ const CLASSES: readonly { name: Selection['name']; usual: number | null; remove:
   { name: 'verifications', usual: RETENTION_CLASSES.verifications.default, remove: deleteVerifications },
 ];
 
-/** Deletes rows that are older than their organization keeps them, in real time. Rule: retention.md. */
+/** Deletes rows and raw events that are older than their organization keeps them, in real time. Rule: retention.md. */
 export const retention: SweepJob = {
   name: 'retention',
-  async sweep({ sql }, _at, hold) {
+  async sweep(deps, _at, hold) {
+    const { sql } = deps;
     const now = realNow();
     for (const { name, usual, remove } of CLASSES) {
       for (const days of await listDays(sql, name, usual)) {
@@ -40,6 +42,7 @@ export const retention: SweepJob = {
         while ((await remove(sql, selection, BATCH)).count === BATCH);
       }
     }
+    await removeOldEvents(deps, now, hold);
   },
 };
 

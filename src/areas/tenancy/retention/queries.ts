@@ -34,6 +34,7 @@ export function daysOf(chosen: ChosenRetention, name: RetentionClassName, config
   if (rule !== undefined) return rule;
   const { default: days } = classOf(name);
   if (days === 'audit_logs_period') return chosen.audit_logs_period_days ?? config.AUDIT_LOGS_PERIOD_DAYS;
+  if (days === 'events_raw_days') return config.EVENTS_RAW_DAYS ?? null;
   return days === 'webhook_events_period' ? config.FEED_RETENTION_DAYS : days;
 }
 

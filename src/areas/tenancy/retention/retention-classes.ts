@@ -1,6 +1,6 @@
 /** Bounds of the days for which a class of rows is kept; `default` null = for ever, a word = a setting. */
 interface RetentionClass {
-  default: number | null | 'audit_logs_period' | 'webhook_events_period';
+  default: number | null | 'audit_logs_period' | 'webhook_events_period' | 'events_raw_days';
   min: number;
   /** Absent if the class may be kept for ever. */
   max?: number;
@@ -12,7 +12,7 @@ interface RetentionClass {
 export const RETENTION_CLASSES = {
   issued_documents: { default: 3650, min: 3650, isFixed: true },
   ledger: { default: null, min: 3650, isFixed: true },
-  events_raw: { default: null, min: 90, isFixed: true },
+  events_raw: { default: 'events_raw_days', min: 90 },
   api_logs: { default: 'audit_logs_period', min: 1, max: 3650 },
   activity_logs: { default: 'audit_logs_period', min: 1, max: 3650 },
   security_logs: { default: 90, min: 7, max: 400 },

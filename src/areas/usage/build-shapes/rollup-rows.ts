@@ -5,6 +5,7 @@ import type { ExternalSubscriptionId, OrganizationId, UsageShapeId } from '../..
 import { DIGEST_OF_ONE } from '../../catalog/usage-shapes/event-digest.ts';
 import { dayOf, daysOf, hourOf, rawBuckets, rawUniques } from '../../catalog/usage-shapes/raw-buckets.ts';
 import type { Shape } from '../../catalog/usage-shapes/usage-shape.ts';
+import { isClosed } from '../event-retention/closed-time.ts';
 
 // Namespace of the advisory locks of builds; the others are in usage-shapes/shape-locks.ts.
 const BUILD_SEED = 5303;
@@ -112,7 +113,7 @@ const fillDays = (db: Db, shape: Shape, where: Fragment) => db`
 
 /** The same for single hours. Writers of a live shape must be kept out: see lockOrganizationEvents. */
 export async function refillHours(db: Db, shape: Shape, keys: readonly HourKey[]): Promise<void> {
-  const key = hourKeys(db, keys);
+  const key = hourKeys(db, shape, keys);
   await db`
     with unique_rows as (
       delete from usage_uniques u using (${key}) key
@@ -140,11 +141,22 @@ async function refillDays(db: Db, shape: Shape, key: Fragment): Promise<void> {
   );
 }
 
-/** Each hour once: an event would be counted once for each time that its hour is named. */
-const hourKeys = (db: Db, keys: readonly HourKey[]) => db`
+/**
+ * Each hour once: an event would be counted once for each time that its hour is named. Those of closed times are left
+ * out: their events may be removed, while their sums stay (retention.md#raw-events).
+ */
+const hourKeys = (db: Db, shape: Shape, keys: readonly HourKey[]) => db`
   select distinct * from unnest(${keys.map((key) => key.external_subscription_id)}::text[],
     ${keys.map((key) => key.hour.toString())}::text[]::timestamptz[])
-    as key (subscription, hour)`;
+    as key (subscription, hour)
+  where not ${isClosed(db, hourOfKey(db, shape))}`;
+
+const hourOfKey = (db: Db, shape: Shape) => ({
+  organizationId: db`${shape.organization_id}::uuid`,
+  subscription: db`key.subscription`,
+  code: db`${shape.code}::text`,
+  at: db`key.hour`,
+});
 
 /**
  * Events of single hours, each hour by one probe of the index: the offset keeps the planner, whose statistics may be
@@ -266,7 +278,7 @@ export async function findLiveShape({ db, organizationId }: Scope, shapeId: Usag
  * retracted. Last values and members are not compared while an open batch has yet to add events of the hour.
  */
 export const listDifferingHours = (db: Db, shape: Shape, keys: readonly HourKey[]) => {
-  const key = hourKeys(db, keys);
+  const key = hourKeys(db, shape, keys);
   return db<HourKey[]>`
   with raw as materialized (${rawBuckets(db, shape, eventsOf(db, shape, key))}),
   kept as materialized (

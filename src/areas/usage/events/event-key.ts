@@ -13,8 +13,9 @@ const HEX_DIGITS = 32;
 export const eventHash = (text: string): string => hash('sha256', text, 'hex').slice(0, HEX_DIGITS);
 
 /**
- * SQL after `from`: the stored events `e` with a transaction id, live or not; of each subscription at most one. The
- * limit keeps Postgres from reading events in another way than by their ids.
+ * SQL after `from`: the stored events `e` with a transaction id, live or not; of each subscription at most one. Those
+ * that were brought back from the archive are among them. The limits keep Postgres from reading events in another way
+ * than by their ids.
  */
 export const eventsOfTransaction = (
   { db, organizationId }: Scope,
@@ -23,9 +24,13 @@ export const eventsOfTransaction = (
 ): Fragment => db`
   event_keys key
   cross join lateral (
-    select * from events
-    where id = key.event_id and organization_id = ${organizationId} and transaction_id = ${transactionId} limit 1) e
-  where ${hasKey(db, { organizationId, transactionId, externalSubscriptionId })}`;
+    (select * from events
+    where id = key.event_id and organization_id = ${organizationId} and transaction_id = ${transactionId} limit 1)
+    union all
+    (select * from restored_events
+    where id = key.event_id and organization_id = ${organizationId} and transaction_id = ${transactionId} limit 1)
+    limit 1) e
+  where ${keyOfEvent(db, { organizationId, transactionId, externalSubscriptionId })}`;
 
 /** The same event for an update: its id by the key, null if there is none. */
 export const idOfEvent = (
@@ -34,9 +39,10 @@ export const idOfEvent = (
   externalSubscriptionId: ExternalSubscriptionId,
 ): Fragment => db`
   (select key.event_id from event_keys key
-    where ${hasKey(db, { organizationId, transactionId, externalSubscriptionId })})`;
+    where ${keyOfEvent(db, { organizationId, transactionId, externalSubscriptionId })})`;
 
-const hasKey = (
+/** SQL of a row `key` of event_keys: whether it is that of a transaction id. */
+export const keyOfEvent = (
   db: Db,
   key: {
     organizationId: OrganizationId;
