@@ -10,12 +10,13 @@ import { CREDIT_CHECKS } from '../../../src/areas/reporting/audit-books/credit-c
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import type { Sql } from '../../../src/platform/db/connect.ts';
 import { readingAt } from '../../support/count-statements.ts';
+import { inLongRun } from '../../support/long-run.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
 type Org = Awaited<ReturnType<TestService['org']>>;
 
-const { RUNS = '4', SEED = '1142' } = process.env;
+const { RUNS = String(inLongRun(4, 2)), SEED = '1142' } = process.env;
 const GRANTED_CENTS = 1000;
 const CALLERS = 8;
 

@@ -13,6 +13,7 @@ import {
 } from '../../../src/engine/invoices/progressive-rest.ts';
 import { cents, sumCents } from '../../../src/engine/money/cents.ts';
 import { decimal, sum } from '../../../src/engine/money/decimal.ts';
+import { inLongRun } from '../../support/long-run.ts';
 
 // The law of credit-note-amounts.md#no-more-than-was-billed, over invoices that follow each other in one period: of
 // every invoice, notes in any order never give back more than it billed, and all of them give back that to the cent.
@@ -203,7 +204,7 @@ function giveItems(invoice: Issued, wanted: (readonly [string, number])[], credi
     });
 }
 
-const { RUNS = '400', SEED = '20261123' } = process.env;
+const { RUNS = String(inLongRun(400, 150)), SEED = '20261123' } = process.env;
 
 test('notes of the invoices of a period give back what each billed, in any order, to the cent', () => {
   fc.assert(fc.property(worlds, play), { numRuns: Number(RUNS), seed: Number(SEED) });

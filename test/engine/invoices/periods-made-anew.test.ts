@@ -15,6 +15,7 @@ import {
 } from '../../../src/engine/invoices/progressive-rest.ts';
 import { cents, roundToCents } from '../../../src/engine/money/cents.ts';
 import { type Decimal, decimal } from '../../../src/engine/money/decimal.ts';
+import { inLongRun } from '../../support/long-run.ts';
 
 // The law of progressive-billing.md#made-anew: invoices less their notes come to the price of the usage, whatever
 // invoices were voided and made anew. Usage of groups rises and falls, each rise of the whole is billed progressively,
@@ -348,7 +349,7 @@ function play({ groups, coupon, days, last, anew }: World): void {
   }
 }
 
-const { RUNS = '500', SEED = '20261123' } = process.env;
+const { RUNS = String(inLongRun(500, 150)), SEED = '20261123' } = process.env;
 
 test.each([
   [1, false],

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { createProducer } from '../../../src/platform/queue/producer.ts';
 import type { Client } from '../../support/client.ts';
+import { inLongRun } from '../../support/long-run.ts';
 import { EVERY_POOL, startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { minutesAfter } from './scratch.ts';
@@ -184,7 +185,7 @@ describe('billing under a test clock', () => {
           expect(jump.billed.length).toBeGreaterThan(0);
         },
       ),
-      { numRuns: 5 },
+      { numRuns: inLongRun(5, 3) },
     );
   });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectDatabase, type Sql } from '../../../src/platform/db/connect.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { inLongRun } from '../../support/long-run.ts';
 
 // Postgres cuts connections in the middle of transactions: a restart, a failover, an operator. The driver is mended for
 // it by bin/patch-driver.mjs.
@@ -18,7 +19,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const ROUNDS = 120;
+const ROUNDS = inLongRun(120, 60);
 const AT_ONCE = 4;
 const WITHIN_MS = 10_000;
 
