@@ -35,9 +35,10 @@ interface SlotRedis extends Redis {
 }
 
 /*
- * Leases in one hash an endpoint, each with the instant at which it expires, on the clock of Redis: what a killed worker
- * held comes free by itself, and a job that is run again takes over what its former run held. A job has the fields
- * `lanes:<job>` (`<expires> <how many>`) and `flight:<job>` (`<expires> <id> <id> `), so that one read shows all.
+ * Leases in one hash an endpoint, each with the instant at which it expires, on the clock of Redis: what a killed
+ * worker held comes free by itself, and a job that is run again takes over what its former run held. A job has the
+ * fields `lanes:<job>` (`<expires> <how many>`) and `flight:<job>` (`<expires> <id> <id> `), so that one read shows
+ * all.
  *
  * KEYS leases of the endpoint
  * ARGV job, lanes of an endpoint, attempt ms, beside ms, ids...

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 
 /** An event as it is archived: every column as exact text. */
 export interface ArchivedEvent {
   id: string;
-  external_subscription_id: string;
+  external_subscription_id: ExternalSubscriptionId;
   transaction_id: string;
   code: string;
   /** Microseconds since 1970, as are the other times. */

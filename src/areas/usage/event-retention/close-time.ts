@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Fragment, Sql } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import { type ExternalSubscriptionId, firstIdAt, type OrganizationId } from '../../../platform/ids.ts';
+import { type ExternalSubscriptionId, firstIdAt } from '../../../platform/ids.ts';
 import { lockCorrections } from '../event-corrections/lock-events.ts';
 
 /** Subscriptions that one transaction closes; it holds the lock of corrections of each. */
@@ -21,8 +21,7 @@ export interface Closing {
  * Rule: retention.md#raw-events.
  */
 export async function closeTime(
-  sql: Sql,
-  organizationId: OrganizationId,
+  { db: sql, organizationId }: Scope<Sql>,
   closing: Closing,
   hold?: () => Promise<void>,
 ): Promise<void> {

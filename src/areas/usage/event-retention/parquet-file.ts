@@ -1,5 +1,4 @@
-import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, type SchemaElement } from 'hyparquet';
-import { fileWriter, ParquetWriter } from 'hyparquet-writer';
+import { type Column, type ParquetRow, readParquetFile, writeParquetFile } from '../../../platform/parquet-file.ts';
 import type { ArchivedEvent } from './archived-event.ts';
 
 const DECIMALS = 15;
@@ -12,8 +11,7 @@ const AMOUNT = 'precise_total_amount_cents';
  * JSON with the digits of the stored text. An amount of more digits than a decimal holds is a text in a column of its
  * own. Rule: retention.md#archive.
  */
-const SCHEMA: SchemaElement[] = [
-  { name: 'root', num_children: 15 },
+const COLUMNS: readonly Column[] = [
   { name: 'id', type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, logical_type: { type: 'UUID' }, ...required() },
   text('external_subscription_id', true),
   text('transaction_id', true),
@@ -43,7 +41,7 @@ function required() {
   return { repetition_type: 'REQUIRED' } as const;
 }
 
-function text(name: string, isRequired: boolean): SchemaElement {
+function text(name: string, isRequired: boolean): Column {
   return {
     name,
     type: 'BYTE_ARRAY',
@@ -52,7 +50,7 @@ function text(name: string, isRequired: boolean): SchemaElement {
   };
 }
 
-function time(name: string, isRequired: boolean): SchemaElement {
+function time(name: string, isRequired: boolean): Column {
   return {
     name,
     type: 'INT64',
@@ -62,7 +60,7 @@ function time(name: string, isRequired: boolean): SchemaElement {
 }
 
 /** JSON as its text, which the converted type would parse and print again with other digits. */
-function document(name: string, isRequired: boolean): SchemaElement {
+function document(name: string, isRequired: boolean): Column {
   return {
     name,
     type: 'BYTE_ARRAY',
@@ -77,23 +75,16 @@ export interface ParquetArchive {
   finish(): Promise<void>;
 }
 
-/** Writes a file group by group, so that it is never in memory as a whole. */
+/** Writes a file of events, with notes about it. */
 export function writeParquet(file: string, about: Record<string, string>): ParquetArchive {
-  const writer = new ParquetWriter({
-    writer: fileWriter(file),
-    schema: SCHEMA,
-    createdBy: 'meterstone',
-    kvMetadata: Object.entries(about).map(([key, value]) => ({ key: `meterstone.${key}`, value })),
-  });
+  const { write, finish } = writeParquetFile(file, COLUMNS, about);
   return {
-    write: async (events) => {
-      const columnData = SCHEMA.slice(1).map(({ name }) => ({
-        name,
-        data: events.map((event) => stored(event, name)),
-      }));
-      await writer.write({ columnData, rowGroupSize: events.length });
-    },
-    finish: async () => writer.finish(),
+    write: (events) =>
+      write(
+        COLUMNS.map(({ name }) => ({ name, data: events.map((event) => stored(event, name)) })),
+        events.length,
+      ),
+    finish,
   };
 }
 
@@ -124,36 +115,12 @@ function stored(event: ArchivedEvent, name: string): unknown {
   }
 }
 
-/** A row of the file as the reader gives it. */
-type Row = Record<string, unknown>;
-
 /** The events of a file, in the groups in which they were written. */
 export async function* readParquet(file: string): AsyncGenerator<ArchivedEvent[]> {
-  const buffer = await asyncBufferFromFile(file);
-  const metadata = await parquetMetadataAsync(buffer);
-  // The reader makes doubles of decimals; without its meaning the column is what was written: 16 bytes.
-  for (const element of metadata.schema)
-    if (element.name === AMOUNT) {
-      delete element.converted_type;
-      delete element.logical_type;
-    }
-  let rowStart = 0;
-  for (const { num_rows } of metadata.row_groups) {
-    const rowEnd = rowStart + Number(num_rows);
-    const rows: Row[] = await parquetReadObjects({
-      file: buffer,
-      metadata,
-      rowStart,
-      rowEnd,
-      utf8: false,
-      parsers: { timestampFromMicroseconds: (micros: bigint) => micros as unknown as Date },
-    });
-    yield rows.map(eventOf);
-    rowStart = rowEnd;
-  }
+  for await (const rows of readParquetFile(file, [AMOUNT])) yield rows.map(eventOf);
 }
 
-const eventOf = (row: Row): ArchivedEvent => ({
+const eventOf = (row: ParquetRow): ArchivedEvent => ({
   id: String(row.id),
   external_subscription_id: String(row.external_subscription_id),
   transaction_id: String(row.transaction_id),
@@ -175,7 +142,7 @@ const textOf = (value: unknown): string | null => (value === null || value === u
 const jsonText = (value: unknown): string | null =>
   value === null || value === undefined ? null : decoder.decode(value as Uint8Array);
 
-function amountOf(row: Row): string | null {
+function amountOf(row: ParquetRow): string | null {
   const bytes = row[AMOUNT] as Uint8Array | null | undefined;
   if (bytes === null || bytes === undefined) return textOf(row.precise_total_amount_cents_text);
   const unscaled = BigInt.asIntN(128, BigInt(`0x${Buffer.from(bytes).toString('hex')}`));

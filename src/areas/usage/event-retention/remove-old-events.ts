@@ -42,7 +42,7 @@ export async function removeOldEvents(
     const of = { sql, store, organizationId, now, hold };
     await finishRemovals(of);
     const removed = await removeDue(of, closing.until);
-    await closeTime(sql, organizationId, closing, hold);
+    await closeTime({ db: sql, organizationId }, closing, hold);
     if (removed > 0) log.info({ organization_id: organizationId, events: removed }, 'raw events removed');
   }
 }
