@@ -53,8 +53,8 @@ const columns = (db: Db) => db`
     where credit.organization_id = applied.organization_id and credit.applied_coupon_id = applied.id
       and invoice.status not in ('voided', 'closed', 'deleted')), 0)::bigint as used_cents`;
 
-const joined = (db: Db) => db`
-  applied_coupons applied
+const joined = (db: Db, applied = db`applied_coupons`) => db`
+  ${applied} applied
   join coupons coupon on coupon.organization_id = applied.organization_id and coupon.id = applied.coupon_id
   join customers customer on customer.organization_id = applied.organization_id and customer.id = applied.customer_id`;
 
@@ -90,23 +90,23 @@ export async function listAppliedCoupons(
   query: AppliedCouponsQuery,
 ): Promise<{ rows: AppliedCouponRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(query);
+  // "is not null", since Postgres takes nearly all rows to pass that: of "is null", or of a join, it expects so few that
+  // it sorts all.
   const passing = db`
     applied.organization_id = ${organizationId} and (
-      select deleted_at from customers
-      where organization_id = applied.organization_id and id = applied.customer_id) is null
+      select id from customers
+      where organization_id = applied.organization_id and id = applied.customer_id and deleted_at is null) is not null
     ${query.status ? db`and applied.status = ${query.status}` : db``}
     ${query.external_customer_id ? db`and applied.customer_id = ${liveCustomerId({ db, organizationId }, query.external_customer_id)}` : db``}
     ${query.coupon_code ? db`and coupon.code = any (${query.coupon_code})` : db``}`;
-  // No table is joined but for a filter: Postgres would take a page for one row, which it finds by sorting all.
   const listed = query.coupon_code ? joined(db) : db`applied_coupons applied`;
+  const page = db`(
+    select applied.* from ${listed} where ${passing}
+    order by applied.created_at desc, applied.id desc
+    limit ${limit} offset ${offset})`;
   const [rows, [count]] = await Promise.all([
     db<AppliedCouponRow[]>`
-      select ${columns(db)} from ${joined(db)}
-      where applied.organization_id = ${organizationId} and applied.id in (
-        select applied.id from ${listed} where ${passing}
-        order by applied.created_at desc, applied.id desc
-        limit ${limit} offset ${offset})
-      order by applied.created_at desc, applied.id desc`,
+      select ${columns(db)} from ${joined(db, page)} order by applied.created_at desc, applied.id desc`,
     db<{ total: number }[]>`select count(*) as total from ${listed} where ${passing}`,
   ]);
   return { rows, totalCount: count!.total };
