@@ -84,8 +84,8 @@ const columns = (db: Db) => db`
    join invoices invoice on invoice.organization_id = share.organization_id and invoice.id = share.invoice_id
    where share.organization_id = payment.organization_id and share.payment_id = payment.id) as invoices`;
 
-const tables = (db: Db) => db`
-  payments payment
+const tables = (db: Db, payments = db`payments payment`) => db`
+  ${payments}
   join customers customer on customer.organization_id = payment.organization_id and customer.id = payment.customer_id
   left join payment_providers provider
     on provider.organization_id = payment.organization_id and provider.id = payment.payment_provider_id`;
@@ -120,8 +120,12 @@ export async function getPayment(scope: Scope, id: PaymentId): Promise<PaymentRo
 
 /** Payments by id, shown or not, for documents. */
 export const listPaymentsByIds = ({ db, organizationId }: Scope, ids: readonly PaymentId[]) => db<PaymentRow[]>`
-  select ${columns(db)} from ${tables(db)}
-  where payment.organization_id = ${organizationId} and payment.id = any (${ids})`;
+  select ${columns(db)} from ${tables(db, namedPayments(db, ids))} where payment.organization_id = ${organizationId}`;
+
+/** Each by its key: Postgres would look for all of them among those of the organization, however many it has. */
+const namedPayments = (db: Db, ids: readonly PaymentId[]) => db`
+  unnest(${ids}::uuid[]) as named (id)
+  cross join lateral (select * from payments where id = named.id offset 0) payment`;
 
 export async function readPayment(scope: Scope, id: PaymentId): Promise<PaymentRow> {
   const [row] = await listPaymentsByIds(scope, [id]);
