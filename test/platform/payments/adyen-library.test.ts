@@ -307,7 +307,7 @@ describe('results and events', () => {
     const codes = Object.values(notification.NotificationRequestItem.EventCodeEnum);
     const kinds = Object.fromEntries(codes.map((code) => [code, inbound.parse(itemOf(code)).kind]));
     const of = (kind: string) => codes.filter((code) => kinds[code] === kind).sort();
-    expect(of('payment')).toEqual(['AUTHORISATION']);
+    expect(of('payment')).toEqual(['AUTHORISATION', 'OFFER_CLOSED']);
     expect(of('payment_reversed')).toEqual(['CANCELLATION', 'CANCEL_OR_REFUND', 'CAPTURE_FAILED', 'EXPIRE']);
     expect(of('refund')).toEqual(['REFUND', 'REFUNDED_REVERSED', 'REFUND_FAILED']);
     expect(of('dispute_opened')).toEqual([
