@@ -90,14 +90,16 @@ export async function listAppliedCoupons(
   query: AppliedCouponsQuery,
 ): Promise<{ rows: AppliedCouponRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(query);
-  // "is not null", since Postgres takes nearly all rows to pass that: of "is null", or of a join, it expects so few that
-  // it sorts all.
+  const external = query.external_customer_id;
+  const owner = external && liveCustomerId({ db, organizationId }, external);
+  // "is not null", since Postgres takes nearly all rows to pass that: of "is null", or of a join, it expects so few
+  // that it sorts all.
   const passing = db`
     applied.organization_id = ${organizationId} and (
       select id from customers
       where organization_id = applied.organization_id and id = applied.customer_id and deleted_at is null) is not null
     ${query.status ? db`and applied.status = ${query.status}` : db``}
-    ${query.external_customer_id ? db`and applied.customer_id = ${liveCustomerId({ db, organizationId }, query.external_customer_id)}` : db``}
+    ${owner ? db`and applied.customer_id = ${owner}` : db``}
     ${query.coupon_code ? db`and coupon.code = any (${query.coupon_code})` : db``}`;
   const listed = query.coupon_code ? joined(db) : db`applied_coupons applied`;
   const page = db`(
