@@ -75,6 +75,15 @@ const EDITS = {
       errorResponse.code === '25006' && onreadonly()
     } else {`,
     ],
+    // Behind a pooler in transaction mode one statement at a time: it gives the server back with the last answer that is
+    // owed, and owes none for a statement that is only parsed so far, behind another one; its answer would never come.
+    [
+      `        && sent.length < max_pipeline
+        && (!q`,
+      `        && sent.length < max_pipeline
+        && (options.prepare || q.options.onexecute)
+        && (!q`,
+    ],
     // A session that is cut while the driver asks for its types rejects the waiting query; this one has no waiter.
     [
       `      order by b.oid
