@@ -5,7 +5,7 @@ import { until } from '../support/until.ts';
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startService({ pools: ['writes', 'events'] });
+  service = await startService({ pools: ['writes', 'events'], settings: { WRITE_TIMEOUT_SECONDS: '20' } });
 });
 afterAll(() => service.stop());
 
