@@ -180,6 +180,13 @@ describe('a provider that gives no answer', () => {
       const run = await show(id);
       return run.status === status ? run : undefined;
     }, 30_000);
+  /** Waits until a run has been left without an answer: before its first page it is pending too. */
+  const waits = (id: string) =>
+    until(async () => {
+      const [row] = await service.sql`
+        select from provider_reconciliations where id = ${id} and status = 'pending' and started_at is not null`;
+      return row && show(id);
+    }, 30_000);
   const ask = async (body?: object): Promise<string> =>
     (await ok(client.post('/provider_reconciliations', body && { provider_reconciliation: body })))
       .provider_reconciliation.svc_id;
@@ -191,7 +198,7 @@ describe('a provider that gives no answer', () => {
     const held = await ask({ payment_provider_code: 'main' });
     const other = await ask({ payment_provider_code: second });
     expect(await become(other, 'succeeded')).toMatchObject({ error: null });
-    expect(await become(held, 'pending')).toMatchObject({ error: null, finished_at: null });
+    expect(await waits(held)).toMatchObject({ error: null, finished_at: null });
     // While it waits, it keeps nobody from being compared again.
     expect((await reconcile({ payment_provider_code: second })).status).toBe('succeeded');
     stripe.failing.delete(FAKE_KEY);
@@ -211,7 +218,7 @@ describe('a provider that gives no answer', () => {
     const fails = after('GET /v1/payment_intents', () => stripe.failing.add(key));
     const id = await ask();
     await fails;
-    await become(id, 'pending');
+    await waits(id);
     const later = first === 'main' ? second : 'main';
     expect(await reconciledAt(later)).not.toBeNull();
     expect(await reconciledAt(first)).toBeNull();
@@ -227,7 +234,7 @@ describe('a provider that gives no answer', () => {
   test('fails the run of a day in which it never answered', async () => {
     stripe.failing.add(FAKE_KEY);
     const held = await ask({ payment_provider_code: 'main' });
-    await become(held, 'pending');
+    await waits(held);
     await service.sql`
       update provider_reconciliations set started_at = started_at - interval '25 hours' where id = ${held}`;
     await resume();
