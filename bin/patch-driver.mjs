@@ -75,8 +75,8 @@ const EDITS = {
       errorResponse.code === '25006' && onreadonly()
     } else {`,
     ],
-    // Behind a pooler in transaction mode one statement at a time: it gives the server back with the last answer that is
-    // owed, and owes none for a statement that is only parsed so far, behind another one; its answer would never come.
+    // Behind a pooler in transaction mode one statement at a time: it gives the server back with the last answer that
+    // is owed, and owes none for a statement that is only parsed so far, behind another one: its answer never comes.
     [
       `        && sent.length < max_pipeline
         && (!q`,
