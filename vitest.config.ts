@@ -1,22 +1,11 @@
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.ts';
+import { base } from './test/support/vitest-base.ts';
 
+// `npm test`: all but what `npm run test:proof` and `npm run test:scale` run.
 export default defineConfig({
   test: {
-    // Of test/scale the short form: `npm run test:scale` runs the rest.
-    include: ['test/!(scale)/**/*.test.ts', 'test/*.test.ts', 'test/scale/**/*.short.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 300_000,
-    pool: 'forks',
-    // A worker runs one file after the other and keeps what it has loaded and compiled: no module of the service holds
-    // the state of one database or one organization. Measured: to load its modules took a file 1.5 s of processor time
-    // with a process of its own, and takes 0.2 s.
-    isolate: false,
-    // Young objects of a whole service die in it: measured, a twentieth of the processor time of a worker with 16 MB.
-    execArgv: ['--max-semi-space-size=64'],
-    // One more than the two processors of a small machine: while one file waits for what it killed, others work.
-    maxWorkers: 3,
-    sequence: { sequencer: LongestFirst },
+    ...base,
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/**/*.proof.test.ts', 'test/proof/**', 'test/scale/**'],
   },
 });

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 // The service on several servers, poolers and standbys: `npm run test:scale`. It takes the long form of test/scale,
-// which `npm test` leaves out, and its short form.
+// and its short form, which `npm run test:proof` takes too.
 export default defineConfig({
   test: {
     include: ['test/scale/**/*.test.ts'],
