@@ -227,9 +227,9 @@ const Settings = z.object({
       'Days after their invoice for which raw events are kept, where the organization says nothing; unset: for ever',
     ),
   EVENTS_ARCHIVE_URL: z
-    .url({ protocol: /^file$/, error: 'must be the address of a folder, file:///…' })
+    .url({ protocol: /^(?:file|s3)$/, error: 'must be the address of a folder, file:///…, or bucket, s3://…' })
     .optional()
-    .describe('Folder in which raw events are archived before they are removed; unset: they are removed without'),
+    .describe('Folder or bucket in which raw events are archived before they are removed; unset: without an archive'),
   TEST_CLOCK_MAX_SPAN_YEARS: whole(5).describe('Farthest advance of a test clock'),
   TEST_CLOCK_MAX_STEPS: whole(100_000).describe('Instants with work in one advance'),
   HOLD_MAX_SECONDS: whole(86_400).describe('Longest life of a wallet hold'),

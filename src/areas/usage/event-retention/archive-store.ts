@@ -3,6 +3,7 @@ import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import { openBucket, readBucketAddress } from '../../../platform/s3/bucket.ts';
 
 /** Where archives lie, by paths with `/`. What is put is whole and on the disk, or not there. */
 export interface ArchiveStore {
@@ -10,8 +11,11 @@ export interface ArchiveStore {
   fetch(path: string, file: string): Promise<void>;
 }
 
-/** A folder (`file:///…`) that every process of the service sees. */
-export function openStore(url: string): ArchiveStore {
+/** A folder (`file:///…`) that every process of the service sees, or a bucket (`s3://…`). */
+export const openStore = (url: string): ArchiveStore =>
+  url.startsWith('s3:') ? openBucket(readBucketAddress(url)) : openFolder(url);
+
+function openFolder(url: string): ArchiveStore {
   const root = fileURLToPath(url);
   return {
     async put(file, path) {
