@@ -14,12 +14,15 @@ import {
   writeJson,
 } from './harness/report.ts';
 import { measureBilling } from './sections/billing.ts';
+import { measureCells } from './sections/cells.ts';
 import { measureCluster } from './sections/cluster.ts';
 import { measureDeadEndpoint } from './sections/dead-endpoint.ts';
 import { measureHeavyUsage } from './sections/heavy-usage.ts';
 import { measureHttp } from './sections/http.ts';
 import { measureIngest } from './sections/ingest.ts';
+import { measureKeys } from './sections/keys.ts';
 import { measureNeighbours } from './sections/neighbours.ts';
+import { measurePositions } from './sections/positions.ts';
 import { measureQueue } from './sections/queue.ts';
 import { measureReconcile } from './sections/reconcile.ts';
 import { measureTicks } from './sections/ticks.ts';
@@ -48,6 +51,9 @@ const sections: Record<SectionName, Section> = {
   reconcile: { ids: ['G25'], measure: measureReconcile },
   cluster: { ids: ['S5'], measure: measureCluster },
   ticks: { ids: ['S7'], measure: measureTicks },
+  keys: { ids: ['S2'], measure: measureKeys },
+  positions: { ids: ['S3'], measure: measurePositions },
+  cells: { ids: ['S6'], measure: measureCells },
 };
 
 async function run(): Promise<number> {

@@ -68,6 +68,24 @@ export async function openEnvironment(): Promise<Environment> {
   };
 }
 
+/** A second schema on the same servers, with a prefix of its own. */
+export async function openCell(
+  environment: Environment,
+): Promise<{ environment: Environment; close(): Promise<void> }> {
+  const name = `${environment.schema}_b`;
+  const sql = connectDatabase(environment.databaseUrl, { schema: name, connections: 8, name: 'meterstone bench' });
+  await sql.unsafe(`create schema ${name}`);
+  await migrate(sql);
+  return {
+    environment: { ...environment, schema: name, prefix: name, sql },
+    async close() {
+      await dropSchema(sql, name);
+      await deleteKeys(environment.redis, name);
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
+
 async function bring(folder: string): Promise<Services> {
   try {
     return await bringServices({

@@ -52,7 +52,10 @@ export const goals = {
     ...less('percent'),
     estimated: true,
   },
+  S2: { what: 'a batch stored or replayed, 50 000 000 keys / 1 000 000', floor: 1.5, goal: 1.1, ...less() },
+  S3: { what: 'write-through p50, with positions for replicas / without', floor: 1.05, goal: 1, ...less() },
   S5: { what: 'POST /events over a Redis Cluster of 3 / over one Redis', floor: 0.8, goal: 0.95, ...more() },
+  S6: { what: 'POST /events, two cells on one server / one cell', floor: 0.95, goal: 1, ...more() },
   S7: { what: 'items a second of a tick, 1 000 000 customers due / 10 000', floor: 0.9, goal: 1, ...more() },
 } satisfies Record<string, Goal>;
 

@@ -13,7 +13,10 @@ const USUAL = [
   'heavy-usage',
 ] as const;
 /** Sections that take a minute and more; they run only when they are requested by name. */
-export const SECTIONS = [...USUAL, 'neighbours', 'dead-endpoint', 'reconcile', 'cluster', 'ticks'] as const;
+export const SECTIONS = [
+  ...USUAL,
+  ...(['neighbours', 'dead-endpoint', 'reconcile', 'cluster', 'ticks', 'keys', 'positions', 'cells'] as const),
+] as const;
 /** What neighbours notice (attacks A1 to A8, E2), and the most expensive requests that the door accepts. */
 export const ATTACK_NAMES = [
   ...(['A1', 'A2', 'A3', 'A4', 'A5', 'A6', 'A7', 'A8'] as const),
@@ -46,6 +49,8 @@ export interface Effort {
   /** Customers that are due in one tick, and how often such a tick is measured. */
   due: number;
   dueRounds: number;
+  /** Keys of events that are kept. */
+  keys: number;
   /** A neighbour is measured so long in quiet, and so long under each attack. */
   neighbourSeconds: number;
   /** So many times, each in quiet and then under attack. */
@@ -79,6 +84,7 @@ const FULL: Effort = {
   payments: 100_000,
   due: 1_000_000,
   dueRounds: 2,
+  keys: 50_000_000,
   neighbourSeconds: 10,
   neighbourRounds: 1,
 };
@@ -97,6 +103,7 @@ const QUICK: Effort = {
   payments: 10_000,
   due: 100_000,
   dueRounds: 3,
+  keys: 5_000_000,
   neighbourSeconds: 4,
   neighbourRounds: 1,
 };

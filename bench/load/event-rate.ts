@@ -9,7 +9,12 @@ const CONNECTIONS = 100;
  * Measures requests of one event each, per second, over 100 connections: first the address, then once a round. No event
  * is sent twice, whichever address is asked.
  */
-export function eventRate(effort: Effort, apiKey: string, source: EventSource): (url: string) => () => Promise<number> {
+export function eventRate(
+  effort: Effort,
+  apiKey: string,
+  source: EventSource,
+  connections = CONNECTIONS,
+): (url: string) => () => Promise<number> {
   let firstRequest = 0;
   return (url) => async () => {
     const result = await closedLoop({
@@ -20,7 +25,7 @@ export function eventRate(effort: Effort, apiKey: string, source: EventSource): 
       source,
       eventsPerRequest: 1,
       firstRequest,
-      connections: CONNECTIONS,
+      connections,
     });
     firstRequest = result.nextRequest;
     return result.requestsPerSecond;

@@ -63,7 +63,7 @@ export async function measureWriteThrough(environment: Environment, effort: Effo
 }
 
 /** Median time of one call after another, in milliseconds, after the warm-up. */
-async function p50(call: () => Promise<unknown>, effort: Effort): Promise<number> {
+export async function p50(call: () => Promise<unknown>, effort: Effort): Promise<number> {
   const from = performance.now() + effort.warmUpSeconds * 1000;
   const to = from + effort.measuredSeconds * 1000;
   const times: number[] = [];
@@ -123,7 +123,7 @@ async function runDirectly(runtime: Runtime, organization: BenchOrganization): P
   mustBeDone((await runCommand({ ...runtime, operations: operationsByName }, job)).status);
 }
 
-async function postCustomer(client: Client, organization: BenchOrganization): Promise<void> {
+export async function postCustomer(client: Client, organization: BenchOrganization): Promise<void> {
   const { statusCode, body } = await client.request({
     method: 'POST',
     path: `${BASE_PATH}/customers`,
