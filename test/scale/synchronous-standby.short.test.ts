@@ -11,6 +11,8 @@ import { settingsOf } from './support/service.ts';
 import { type ServiceOn, startServiceOn } from './support/service-on.ts';
 
 const REFUSED_WITHIN_MS = 5000;
+/** A commit must have waited for 3 s, and it is looked every 2.5 s. */
+const FROZEN_REFUSED_WITHIN_MS = 8000;
 const REQUIRED = { REQUIRE_SYNCHRONOUS_STANDBY: 'true', WRITE_TIMEOUT_SECONDS: '3' };
 
 // Rule: several-hosts.md#synchronous-standby; SC5.
@@ -79,6 +81,30 @@ describe.skipIf(lacks('pg_basebackup'))('a service that requires a synchronous s
     expect(answers.some(({ status }) => status === 504)).toBe(true);
 
     await standby.restart();
+    await until(async () => (await ready()) === undefined);
+    expect(await until(async () => (await send()) === 200)).toBe(true);
+  }, 90_000);
+
+  test('refuses while a standby is connected but frozen, and goes on when it wakes up', async () => {
+    await until(async () => (await ready()) === undefined);
+    const [receiver] = await standby.admin<{ pid: number }[]>`select pid from pg_stat_wal_receiver`;
+    process.kill(receiver!.pid, 'SIGSTOP');
+    const frozenAt = performance.now();
+    try {
+      const answers: { sentMs: number; status: number }[] = [];
+      const sent: Promise<void>[] = [];
+      while (performance.now() - frozenAt < FROZEN_REFUSED_WITHIN_MS + 2000) {
+        const sentMs = performance.now() - frozenAt;
+        sent.push(send().then((status) => void answers.push({ sentMs, status })));
+        await pause(250);
+      }
+      expect(await ready()).toMatch(/^the synchronous standby is silent/);
+      await Promise.all(sent);
+      expect(answers.filter(({ status }) => status !== 503 && status !== 504)).toEqual([]);
+      expect(answers.filter(({ sentMs, status }) => sentMs > FROZEN_REFUSED_WITHIN_MS && status !== 503)).toEqual([]);
+    } finally {
+      process.kill(receiver!.pid, 'SIGCONT');
+    }
     await until(async () => (await ready()) === undefined);
     expect(await until(async () => (await send()) === 200)).toBe(true);
   }, 90_000);
