@@ -6,6 +6,7 @@ import {
   millisecondsText,
   secondsText,
 } from '../../../src/engine/calendar/instant-text.ts';
+import { inLongRun } from '../../support/long-run.ts';
 
 const instantAt = (nanoseconds: bigint) => new Temporal.Instant(nanoseconds);
 
@@ -32,11 +33,11 @@ function randomInstant(next: () => number): Temporal.Instant {
 
 const stored = (text: string) => text.replace('T', ' ').replace('Z', '+00');
 
-test('a million instants have the texts of the library, and come back from them', () => {
+test('instants of all times have the texts of the library, and come back from them', () => {
   const source = numbers(20_240_301);
   const next = () => source.next().value;
   const wrong: string[] = [];
-  for (let n = 0; n < 1_000_000; n += 1) {
+  for (let n = 0; n < inLongRun(1_000_000, 20_000); n += 1) {
     const instant = randomInstant(next);
     const text = instant.toString();
     const isSame = instantText(instant) === text && instantOfStored(stored(text)).equals(instant);
