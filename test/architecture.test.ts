@@ -222,3 +222,21 @@ test.each(files.filter((path) => !FOREIGN_IDS.test(path)))('%s types the ids of 
 test('there are nouns whose ids are typed', () => {
   expect(NOUNS_WITH_IDS.length).toBeGreaterThan(40);
 });
+
+/** What starts the built program, or servers beside those of the run. */
+const STARTS = [
+  'src/platform/services/discover.ts',
+  'test/support/build-once.ts',
+  'test/support/launcher.ts',
+  'test/scale/support/server.ts',
+];
+
+test('a test that starts programs or servers says so in its name, so that it runs with the proofs', () => {
+  const named = /\.proof\.test\.ts$|^test\/(proof|scale)\/|^test\/deployment\.test\.ts$/;
+  const starting = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => `test/${name}`)
+    .filter((path) => inProject(path).some(({ target, isValue }) => isValue && STARTS.includes(target)));
+  expect(starting.length).toBeGreaterThan(10);
+  expect(starting.filter((path) => !named.test(path))).toEqual([]);
+});

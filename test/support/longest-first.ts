@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONG_FILES = [
   'test/proof/pm2.test.ts',
   'test/contract/bad-bodies.proof.test.ts',
-  'test/readme.test.ts',
+  'test/readme.proof.test.ts',
   'test/areas/billing/correct-events/corrections-that-wait.test.ts',
   'test/areas/payments/reconcile-providers.test.ts',
   'test/areas/lists/blocks.proof.test.ts',
@@ -16,7 +16,6 @@ const LONG_FILES = [
   'test/jobs/run-steps/killed-worker.proof.test.ts',
   'test/proof/faults.test.ts',
   'test/jobs/run-command/killed-worker.proof.test.ts',
-  'test/deployment.test.ts',
   'test/platform/services/bring-services.proof.test.ts',
   'test/areas/billing/correct-events/settle.test.ts',
   'test/areas/billing/bill-subscriptions/burst.test.ts',

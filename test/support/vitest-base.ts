@@ -1,7 +1,19 @@
 import type { ViteUserConfig } from 'vitest/config';
 import { LongestFirst } from './longest-first.ts';
 
-/** What `npm test` and `npm run test:proof` have in common. */
+/** Tests that read files only and need no servers: `npm run check` runs them, and no other run a second time. */
+export const FILES_ONLY = [
+  'test/architecture.test.ts',
+  'test/architecture-page.test.ts',
+  'test/deployment.test.ts',
+  'test/docs.test.ts',
+  'test/error-codes.test.ts',
+  'test/licences.test.ts',
+  'test/lock-file.test.ts',
+  'test/named-files.test.ts',
+];
+
+/** What `npm test`, `npm run test:proof` and `npm run test:scale` have in common. */
 export const base: NonNullable<ViteUserConfig['test']> = {
   globalSetup: ['test/support/global-setup.ts'],
   testTimeout: 120_000,
