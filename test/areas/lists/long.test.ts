@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
-// One more than are counted one by one.
+// One more fee, log or delivery than are counted one by one.
 const MANY = 10_001;
 
 let service: TestService;
@@ -35,6 +35,21 @@ async function multiply(table: string): Promise<void> {
     from ${sql(table)} one cross join generate_series(1, ${MANY})
     where one.id = ${id}`;
 }
+
+test('records are counted one by one up to 100 000, and estimated beyond', async () => {
+  const make = (count: number) => service.sql`
+    insert into mails (id, organization_id, is_automatic, recipients, cc, bcc, subject, body, status, created_at)
+    select gen_random_uuid(), ${org.organization.organization_id}, false, '{}', '{}', '{}', 'S', 'B', 'sent', now()
+    from generate_series(1, ${count}::int)`;
+  const counted = async () => (await org.get('/mails?per_page=1')).body.meta;
+  await make(100_000);
+  expect(await counted()).toMatchObject({ total_count: 100_000 });
+  expect(await counted()).not.toHaveProperty('total_count_estimated');
+  await make(1);
+  const { total_count, total_count_estimated } = await counted();
+  expect(total_count_estimated).toBe(true);
+  expect(total_count).toBeGreaterThan(100_000);
+});
 
 test.each([
   ['fees', 'fees', () => '/fees'],

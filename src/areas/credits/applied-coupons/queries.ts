@@ -7,6 +7,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { AppliedCouponId, CouponId, CustomerId, ExternalCustomerId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { countRecords, type Total } from '../../../platform/lists/count.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { liveCustomerId } from '../../customers/customers/queries.ts';
@@ -88,7 +89,7 @@ export async function lockAppliedCoupon(
 export async function listAppliedCoupons(
   { db, organizationId }: Scope,
   query: AppliedCouponsQuery,
-): Promise<{ rows: AppliedCouponRow[]; totalCount: number }> {
+): Promise<{ rows: AppliedCouponRow[]; totalCount: Total }> {
   const { limit, offset } = limitOf(query);
   const external = query.external_customer_id;
   const owner = external && liveCustomerId({ db, organizationId }, external);
@@ -106,12 +107,12 @@ export async function listAppliedCoupons(
     select applied.* from ${listed} where ${passing}
     order by applied.created_at desc, applied.id desc
     limit ${limit} offset ${offset})`;
-  const [rows, [count]] = await Promise.all([
+  const [rows, totalCount] = await Promise.all([
     db<AppliedCouponRow[]>`
       select ${columns(db)} from ${joined(db, page)} order by applied.created_at desc, applied.id desc`,
-    db<{ total: number }[]>`select count(*) as total from ${listed} where ${passing}`,
+    countRecords(db, db`${listed} where ${passing}`),
   ]);
-  return { rows, totalCount: count!.total };
+  return { rows, totalCount };
 }
 
 /** Whether a customer has or had a coupon. */

@@ -20,6 +20,7 @@ import type {
   TaxId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { countRecords, type Total } from '../../../platform/lists/count.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { liveCustomerId } from '../../customers/customers/queries.ts';
@@ -241,12 +242,8 @@ export const listCreditNotes = (
     limit ${page.limit} offset ${page.offset})
   order by note.created_at desc, note.id desc`;
 
-export async function countCreditNotes(scope: Scope, filters: CreditNoteFilters): Promise<number> {
-  const { db } = scope;
-  const [row] = await db<{ count: number }[]>`
-    select count(*) from ${listedTables(db, filters)} where ${matching(scope, filters)}`;
-  return row!.count;
-}
+export const countCreditNotes = (scope: Scope, filters: CreditNoteFilters): Promise<Total> =>
+  countRecords(scope.db, scope.db`${listedTables(scope.db, filters)} where ${matching(scope, filters)}`);
 
 /** What notes of an invoice gave back so far, those of a draft too. */
 export interface NotedSums {

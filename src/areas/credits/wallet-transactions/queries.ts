@@ -14,6 +14,7 @@ import type {
   WalletTransactionId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { countRecords, type Total } from '../../../platform/lists/count.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type SelectedSectionJson, selectedSections } from '../../customers/invoice-custom-sections/queries.ts';
@@ -169,15 +170,8 @@ export const listTransactions = (
   order by transaction.created_at desc, transaction.id desc
   limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
 
-export async function countTransactions(
-  scope: Scope,
-  walletId: WalletId,
-  filters: TransactionFilters,
-): Promise<number> {
-  const [row] = await scope.db<{ count: number }[]>`
-    select count(*) from wallet_transactions transaction where ${matching(scope, walletId, filters)}`;
-  return row!.count;
-}
+export const countTransactions = (scope: Scope, walletId: WalletId, filters: TransactionFilters): Promise<Total> =>
+  countRecords(scope.db, scope.db`wallet_transactions transaction where ${matching(scope, walletId, filters)}`);
 
 export interface ConsumptionRow {
   id: string;

@@ -13,6 +13,7 @@ import type {
   WalletId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { countRecords, type Total } from '../../../platform/lists/count.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
@@ -164,11 +165,8 @@ export const listWallets = (scope: Scope, filters: WalletFilters, page: Page) =>
     limit ${limitOf(page).limit} offset ${limitOf(page).offset})
   order by wallet.created_at desc, wallet.id desc`;
 
-export async function countWallets(scope: Scope, filters: WalletFilters): Promise<number> {
-  const [row] = await scope.db<{ count: number }[]>`
-    select count(*) from ${listedTables(scope.db, filters)} where ${matching(scope, filters)}`;
-  return row!.count;
-}
+export const countWallets = (scope: Scope, filters: WalletFilters): Promise<Total> =>
+  countRecords(scope.db, scope.db`${listedTables(scope.db, filters)} where ${matching(scope, filters)}`);
 
 /** Codes of a customer's active wallets. */
 export const listWalletCodes = ({ db, organizationId }: Scope, customerId: CustomerId) => db<

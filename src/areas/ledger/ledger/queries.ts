@@ -11,6 +11,7 @@ import type {
   WalletTransactionId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { countRecords, type Total } from '../../../platform/lists/count.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { type BalancesAt, sumsUntil } from './daily-sums.ts';
 import type { BalancesQuery, EntriesQuery } from './schema.ts';
@@ -52,11 +53,27 @@ const columns = (db: Db): Fragment => db`
   entry.payment_id,
   entry.fee_id, entry.tax_code`;
 
-const tables = (db: Db): Fragment => db`
-  ledger_entries entry
-  join ledger_transactions booked on booked.organization_id = entry.organization_id and booked.id = entry.transaction_id
-  join billing_entities entity on entity.organization_id = entry.organization_id and entity.id = entry.billing_entity_id
+const withTransaction = (db: Db): Fragment => db`
+  join ledger_transactions booked
+    on booked.organization_id = entry.organization_id and booked.id = entry.transaction_id`;
+const withEntity = (db: Db): Fragment => db`
+  join billing_entities entity
+    on entity.organization_id = entry.organization_id and entity.id = entry.billing_entity_id`;
+const withCustomer = (db: Db): Fragment => db`
   left join customers customer on customer.organization_id = entry.organization_id and customer.id = entry.customer_id`;
+
+/** The entries, or those of a selection, with all that is shown beside them. */
+const tables = (db: Db, entries = db`ledger_entries`): Fragment => db`
+  ${entries} entry ${withTransaction(db)} ${withEntity(db)} ${withCustomer(db)}`;
+
+// No table is joined but for a filter: Postgres would take a page for one row, which it finds by sorting all.
+function listedTables(db: Db, { rules, booked_from, booked_to, billing_entity_codes, ...others }: EntriesQuery) {
+  const isByTransaction = [rules, booked_from, booked_to].some((filter) => filter !== undefined);
+  return db`ledger_entries entry
+    ${isByTransaction ? withTransaction(db) : db``}
+    ${billing_entity_codes === undefined ? db`` : withEntity(db)}
+    ${others.external_customer_id === undefined ? db`` : withCustomer(db)}`;
+}
 
 /** Ids are compared as text; an invalid one finds nothing. */
 const idIs = (db: Db, column: Fragment, id: string | undefined): Fragment =>
@@ -83,17 +100,22 @@ function matching({ db, organizationId }: Scope, filters: EntriesQuery): Fragmen
 export const listEntries = (scope: Scope, query: EntriesQuery) => {
   const { db } = scope;
   const { limit, offset } = limitOf(query);
-  return db<EntryRow[]>`
-    select ${columns(db)} from ${tables(db)}
-    where ${matching(scope, query)}
+  const page = db`(
+    select entry.* from ${listedTables(db, query)} where ${matching(scope, query)}
     order by entry.position
-    limit ${limit} offset ${query.after === undefined ? offset : 0}`;
+    limit ${limit} offset ${query.after === undefined ? offset : 0})`;
+  return db<EntryRow[]>`select ${columns(db)} from ${tables(db, page)} order by entry.position`;
 };
 
-export async function countEntries(scope: Scope, query: EntriesQuery): Promise<number> {
-  const [row] = await scope.db<{ count: number }[]>`
-    select count(*) from ${tables(scope.db)} where ${matching(scope, query)}`;
-  return row!.count;
+/** Exact up to a hundred thousand, which are looked at then. */
+export const countEntries = (scope: Scope, query: EntriesQuery): Promise<Total> =>
+  countRecords(scope.db, scope.db`${listedTables(scope.db, query)} where ${matching(scope, query)}`);
+
+/** Whether more entries match than so many. */
+export async function areMoreThan(scope: Scope, query: EntriesQuery, most: number): Promise<boolean> {
+  const rows = await scope.db`
+    select from ${listedTables(scope.db, query)} where ${matching(scope, query)} offset ${most} limit 1`;
+  return rows.length > 0;
 }
 
 /** All entries that match, with the names of the documents, as they come from the database. */

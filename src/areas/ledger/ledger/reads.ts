@@ -9,6 +9,7 @@ import { kindOf, normalSideOf } from './accounts.ts';
 import { csvOf } from './csv.ts';
 import type { BalancesAt } from './daily-sums.ts';
 import {
+  areMoreThan,
   type BalanceRow,
   countEntries,
   type EntryRow,
@@ -31,15 +32,14 @@ const EXPORT_PAGE = 1000;
  * Rule: ledger.md#routes.
  */
 export async function showEntries(ctx: Context, { query, asCsv }: { query: EntriesQuery; asCsv?: boolean }) {
-  const total = await countEntries(ctx, query);
   if (asCsv) {
-    if (total > MOST_EXPORTED) throw refuse.invalid({ base: ['value_is_out_of_range'] });
+    if (await areMoreThan(ctx, query, MOST_EXPORTED)) throw refuse.invalid({ base: ['value_is_out_of_range'] });
     return new Answer(null, {
       stream: csvOf(exportedEntries(ctx, query).cursor(EXPORT_PAGE)),
       contentType: 'text/csv; charset=utf-8',
     });
   }
-  const rows = await listEntries(ctx, query);
+  const [rows, total] = await Promise.all([listEntries(ctx, query), countEntries(ctx, query)]);
   return { ledger_entries: rows.map(entryView), meta: pageMeta(query, total) };
 }
 

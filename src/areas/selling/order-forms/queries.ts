@@ -46,8 +46,8 @@ const columns = (db: Db) => db`
    where document.organization_id = form.organization_id and document.kind = 'order_form'
      and document.subject_id = form.id) as document_id`;
 
-const tables = (db: Db) => db`
-  order_forms form
+const tables = (db: Db, forms = db`order_forms`) => db`
+  ${forms} form
   join quotes quote on quote.organization_id = form.organization_id and quote.id = form.quote_id
   join customers customer on customer.organization_id = form.organization_id and customer.id = form.customer_id`;
 
@@ -78,14 +78,17 @@ export async function listOrderForms(
     ${query.created_at_to ? db`and form.created_at < ${query.created_at_to}` : db``}
     ${query.expires_at_from ? db`and form.expires_at >= ${query.expires_at_from}` : db``}
     ${query.expires_at_to ? db`and form.expires_at < ${query.expires_at_to}` : db``}`;
-  // Every join finds its one row: they are needed where a filter asks for them.
+  // No table is joined but for a filter: Postgres would take a page for one row, which it finds by sorting all.
   const isJoined = query.quote_number || query.owner_id;
-  const counted = isJoined ? tables(db) : db`order_forms form`;
+  const listed = isJoined ? tables(db) : db`order_forms form`;
+  const page = db`(
+    select form.* from ${listed} where ${passing}
+    order by form.created_at desc, form.id desc
+    limit ${limit} offset ${offset})`;
   const [rows, totalCount] = await Promise.all([
     db<OrderFormRow[]>`
-      select ${columns(db)} from ${tables(db)} where ${passing}
-      order by form.created_at desc, form.id desc limit ${limit} offset ${offset}`,
-    countRecords(db, db`${counted} where ${passing}`),
+      select ${columns(db)} from ${tables(db, page)} order by form.created_at desc, form.id desc`,
+    countRecords(db, db`${listed} where ${passing}`),
   ]);
   return { rows, totalCount };
 }
