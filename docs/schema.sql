@@ -3592,6 +3592,7 @@ create table subscription_activation_rules (
 );
 comment on table subscription_activation_rules is 'What a subscription waits for before it becomes active, such as the payment of its first invoice.';
 CREATE INDEX subscription_activation_rules_expiring ON public.subscription_activation_rules USING btree (expires_at) WHERE (status = 'pending'::text);
+CREATE INDEX subscription_activation_rules_expiring_in_turn ON public.subscription_activation_rules USING btree (organization_id, expires_at, subscription_id) WHERE (status = 'pending'::text);
 
 create table subscriptions (
   id uuid not null,
@@ -3649,10 +3650,12 @@ CREATE INDEX subscriptions_due ON public.subscriptions USING btree (next_billing
 CREATE INDEX subscriptions_due_in_turn ON public.subscriptions USING btree (organization_id, next_billing_at, customer_id, id) WHERE (status = 'active'::text);
 CREATE INDEX subscriptions_due_of_organization ON public.subscriptions USING btree (organization_id, next_billing_at) WHERE (status = 'active'::text);
 CREATE INDEX subscriptions_ending ON public.subscriptions USING btree (ending_at) WHERE ((status = 'active'::text) AND (ending_at IS NOT NULL));
+CREATE INDEX subscriptions_ending_in_turn ON public.subscriptions USING btree (organization_id, ending_at, id) WHERE ((status = 'active'::text) AND (ending_at IS NOT NULL));
 CREATE INDEX subscriptions_external_id ON public.subscriptions USING btree (organization_id, external_id);
 CREATE UNIQUE INDEX subscriptions_incomplete_key ON public.subscriptions USING btree (organization_id, external_id) WHERE (status = 'incomplete'::text);
 CREATE INDEX subscriptions_newest ON public.subscriptions USING btree (organization_id, subscription_at DESC NULLS LAST, created_at DESC, id DESC);
 CREATE INDEX subscriptions_pending ON public.subscriptions USING btree (subscription_at) WHERE (status = 'pending'::text);
+CREATE INDEX subscriptions_pending_in_turn ON public.subscriptions USING btree (organization_id, subscription_at, id) WHERE ((status = 'pending'::text) AND (previous_subscription_id IS NULL));
 CREATE INDEX subscriptions_plan ON public.subscriptions USING btree (organization_id, plan_id);
 CREATE INDEX subscriptions_previous ON public.subscriptions USING btree (organization_id, previous_subscription_id) WHERE (previous_subscription_id IS NOT NULL);
 CREATE TRIGGER subscriptions_tell_access AFTER INSERT OR DELETE OR UPDATE OF customer_id, plan_id, billing_entity_id, previous_subscription_id, external_id, status, billing_time, subscription_at, started_at, activated_at, ending_at, terminated_at ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION tell_access_of_subscription();

@@ -39,6 +39,13 @@ export function selected<Row extends Placed, Item>(
   return { items: rows.map(itemOf), next: nextOf(rows, limit) };
 }
 
+/** The same of a page that also has rows which only might have been due. */
+export const selectedDue = <Row extends Placed & { is_due: boolean }, Item>(
+  rows: readonly Row[],
+  { limit }: Page,
+  itemOf: (row: Row) => DueItem<Item>,
+): Selected<Item> => ({ items: rows.filter(({ is_due }) => is_due).map(itemOf), next: nextOf(rows, limit) });
+
 /** Null when the page is the last one. */
 export const nextOf = (rows: readonly Placed[], limit: number): Place | null =>
   rows.length < limit ? null : rows.at(-1)!.place;

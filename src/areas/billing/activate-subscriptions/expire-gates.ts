@@ -1,4 +1,4 @@
-import { selected } from '../../../platform/db/keyset.ts';
+import { selectedDue } from '../../../platform/db/keyset.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { dueSubscription, SubscriptionItem } from '../bill-subscriptions/due-subscriptions.ts';
 import { earliestExpiry, listExpired } from './gated-subscriptions.ts';
@@ -10,7 +10,7 @@ import { settleGate } from './settle-gate.ts';
 export const expireGates = periodicJob({
   name: 'expire-gates',
   item: SubscriptionItem,
-  select: async (sql, at, reach, page) => selected(await listExpired(sql, at, reach, page), page, dueSubscription),
+  select: async (sql, at, reach, page) => selectedDue(await listExpired(sql, at, reach, page), page, dueSubscription),
   work: (ctx, item, at) => settleGate(ctx, item.subscription_id, at),
   nextDueAt: async (scope) => (await earliestExpiry(scope))[0]!.at,
 });

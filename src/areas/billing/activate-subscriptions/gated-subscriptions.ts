@@ -9,7 +9,7 @@ import { json } from '../../../platform/db/values.ts';
 import type { BillingEntityId, CustomerId, InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
 import type { Page, Reach } from '../../../platform/periodic-job.ts';
 import { issuerSnapshot } from '../../customers/billing-entities/issuer-snapshot.ts';
-import type { DueRow } from '../bill-subscriptions/due-subscriptions.ts';
+import type { PossiblyDueRow } from '../bill-subscriptions/due-subscriptions.ts';
 
 export interface GateInvoice {
   id: InvoiceId;
@@ -90,25 +90,28 @@ export const markClosed = ({ db, organizationId }: Scope, id: InvoiceId, now: Te
   update invoices set status = 'closed', number = null, ready_for_payment_processing = false, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id} and status in ('generating', 'open', 'pending', 'failed')`;
 
-// Rule: periodic-jobs.md#expire-gates.
-const expiring = (db: Db) => db`
-  subscription_activation_rules rule
-  join subscriptions s on s.organization_id = rule.organization_id and s.id = rule.subscription_id
-    and s.status = 'incomplete'`;
-
-/** Subscriptions that wait for a payment whose time is over at `at`. */
+/** Subscriptions that may wait for a payment whose time is over at `at`. */
 export const listExpired = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
-  const rows = keyset(db, page, db`s.organization_id`, db`rule.expires_at, s.id`);
-  return db<(DueRow & Placed)[]>`
+  const rows = keyset(db, page, db`rule.organization_id`, db`rule.expires_at, rule.subscription_id`);
+  // The page is cut before anything is asked about its rows, so that a page costs the same however many are due.
+  return db<(PossiblyDueRow & Placed)[]>`
+    with page as materialized (
+      select rule.organization_id, rule.subscription_id, rule.expires_at, ${rows.place}
+      from subscription_activation_rules rule
+      where rule.status = 'pending' and rule.expires_at <= ${at}
+        and ${inReach(db, reach, db`rule.organization_id`)} and ${rows.isBehind}
+      ${rows.order}
+    )
     select s.organization_id, organization.sandbox, s.id,
-      to_char(rule.expires_at at time zone 'UTC', 'YYYY-MM-DD') as since, ${rows.place}
-    from ${expiring(db)}
+      to_char(rule.expires_at at time zone 'UTC', 'YYYY-MM-DD') as since, rule.place, s.status = 'incomplete' as is_due
+    from page rule
+    join subscriptions s on s.organization_id = rule.organization_id and s.id = rule.subscription_id
     join organizations organization on organization.id = s.organization_id
-    where rule.status = 'pending' and rule.expires_at <= ${at} and ${inReach(db, reach, db`s.organization_id`)}
-      and ${rows.isBehind}
-    ${rows.order}`;
+    order by rule.organization_id, rule.expires_at, rule.subscription_id`;
 };
 
 export const earliestExpiry = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
-  select min(rule.expires_at) as at from ${expiring(db)}
+  select min(rule.expires_at) as at from subscription_activation_rules rule
+  join subscriptions s on s.organization_id = rule.organization_id and s.id = rule.subscription_id
+    and s.status = 'incomplete'
   where rule.organization_id = ${organizationId} and rule.status = 'pending'`;

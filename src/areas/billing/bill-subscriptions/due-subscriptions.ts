@@ -115,9 +115,14 @@ export const localDayStart = (db: Db, instant: ReturnType<Db>) => db`
   ((${instant} at time zone coalesce(customer.timezone, home.timezone))::date::timestamp
     at time zone coalesce(customer.timezone, home.timezone))`;
 
-/** Subscriptions `s` with the zone of their customer, for `localDayStart`. */
-export const withZone = (db: Db) => db`
-  subscriptions s
+/** A row of a page that may be due: whether it is, is asked about the rows of the page alone. */
+export interface PossiblyDueRow extends DueRow {
+  is_due: boolean;
+}
+
+/** Subscriptions `s`, all or those of a page, with the zone of their customer, for `localDayStart`. */
+export const withZone = (db: Db, subscriptions = db`subscriptions`) => db`
+  ${subscriptions} s
   join customers customer on customer.organization_id = s.organization_id and customer.id = s.customer_id
   join billing_entities home on home.organization_id = customer.organization_id
     and home.id = customer.billing_entity_id`;
