@@ -21,6 +21,7 @@ import { measureHeavyUsage } from './sections/heavy-usage.ts';
 import { measureHttp } from './sections/http.ts';
 import { measureIngest } from './sections/ingest.ts';
 import { measureKeys } from './sections/keys.ts';
+import { measureLatency } from './sections/latency.ts';
 import { measureNeighbours } from './sections/neighbours.ts';
 import { measurePositions } from './sections/positions.ts';
 import { measureQueue } from './sections/queue.ts';
@@ -50,6 +51,7 @@ const sections: Record<SectionName, Section> = {
   'dead-endpoint': { ids: ['G24'], measure: measureDeadEndpoint },
   reconcile: { ids: ['G25'], measure: measureReconcile },
   cluster: { ids: ['S5'], measure: measureCluster },
+  latency: { ids: ['G26', 'G27'], measure: measureLatency },
   ticks: { ids: ['S7'], measure: measureTicks },
   keys: { ids: ['S2'], measure: measureKeys },
   positions: { ids: ['S3'], measure: measurePositions },

@@ -17,6 +17,8 @@ export interface Cost {
   walBytes: number;
   /** Pages of 8 KiB that Postgres looked at. */
   bufferHits: number;
+  /** Redis commands by name. */
+  redisByCommand: Record<string, number>;
 }
 
 export const COUNTED = ['statements', 'roundTrips', 'redisCommands', 'walBytes', 'bufferHits'] as const;
@@ -38,11 +40,12 @@ const TICK_US = 10_000;
 interface Reading {
   cpuUs: Record<string, number>;
   counts: Record<Counted, number>;
+  redisByCommand: Record<string, number>;
 }
 
 /** @param processes those under test, by the name under which they are shown */
 export function openMeter(environment: Environment, processes: Record<string, ServiceProcess>): Meter {
-  const sums: Reading & { units: number } = { units: 0, cpuUs: {}, counts: noCounts() };
+  const sums: Reading & { units: number } = { units: 0, cpuUs: {}, counts: noCounts(), redisByCommand: {} };
   return {
     async around(work) {
       const before = await read(environment, processes);
@@ -50,20 +53,27 @@ export function openMeter(environment: Environment, processes: Record<string, Se
       await pause(STATISTICS_AFTER_MS);
       const after = await read(environment, processes);
       sums.units += units;
-      for (const [name, us] of Object.entries(after.cpuUs))
-        sums.cpuUs[name] = (sums.cpuUs[name] ?? 0) + us - (before.cpuUs[name] ?? 0);
+      addDifferences(sums.cpuUs, before.cpuUs, after.cpuUs);
+      addDifferences(sums.redisByCommand, before.redisByCommand, after.redisByCommand);
       for (const name of COUNTED) sums.counts[name] += after.counts[name] - before.counts[name];
       return result;
     },
     perUnit() {
       const each = (sum: number) => sum / sums.units;
+      const allOf = (all: Record<string, number>) =>
+        Object.fromEntries(Object.entries(all).map(([name, sum]) => [name, each(sum)]));
       return {
         units: sums.units,
-        cpuUs: Object.fromEntries(Object.entries(sums.cpuUs).map(([name, us]) => [name, each(us)])),
+        cpuUs: allOf(sums.cpuUs),
+        redisByCommand: allOf(sums.redisByCommand),
         ...(Object.fromEntries(COUNTED.map((name) => [name, each(sums.counts[name])])) as Record<Counted, number>),
       };
     },
   };
+}
+
+function addDifferences(sums: Record<string, number>, before: Record<string, number>, after: Record<string, number>) {
+  for (const [name, value] of Object.entries(after)) sums[name] = (sums[name] ?? 0) + value - (before[name] ?? 0);
 }
 
 const noCounts = (): Record<Counted, number> => ({
@@ -76,7 +86,7 @@ const noCounts = (): Record<Counted, number> => ({
 
 async function read(environment: Environment, processes: Record<string, ServiceProcess>): Promise<Reading> {
   const own = Object.entries(processes);
-  const [written, times, postgres, redis, pages, redisCommands] = await Promise.all([
+  const [written, times, postgres, redis, pages, redisByCommand] = await Promise.all([
     Promise.all(own.map(([, process]) => process.counts())),
     Promise.all(own.map(async ([name, { pid }]) => [name, await cpuOf(pid)] as const)),
     environment.pids.postgres === undefined ? undefined : cpuOfFamily(environment.pids.postgres),
@@ -94,9 +104,10 @@ async function read(environment: Environment, processes: Record<string, ServiceP
     counts: {
       statements: sum((counts) => counts.statements),
       roundTrips: sum((counts) => counts.roundTrips),
-      redisCommands,
+      redisCommands: Object.values(redisByCommand).reduce((total, calls) => total + calls, 0),
       ...pages,
     },
+    redisByCommand,
   };
 }
 
@@ -107,9 +118,11 @@ async function pagesAndLog({ sql }: Environment): Promise<{ walBytes: number; bu
   return { walBytes: row!.wal, bufferHits: row!.hits };
 }
 
-async function commandsOf({ redis }: Environment): Promise<number> {
+async function commandsOf({ redis }: Environment): Promise<Record<string, number>> {
   const statistics = await redis.info('commandstats');
-  return [...statistics.matchAll(/:calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0);
+  return Object.fromEntries(
+    [...statistics.matchAll(/cmdstat_([^:]+):calls=(\d+)/g)].map(([, name, calls]) => [name!, Number(calls)]),
+  );
 }
 
 /** Of all threads of a process. Linux only: elsewhere there is no /proc, and the times are missing. */

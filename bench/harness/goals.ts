@@ -52,6 +52,8 @@ export const goals = {
     ...less('percent'),
     estimated: true,
   },
+  G26: { what: 'POST /events alone, p50 / bare insert with commit p50', floor: 20, goal: 11.4, ...less() },
+  G27: { what: 'POST /customers alone, p50 / bare insert with commit p50', floor: 25, goal: 14.3, ...less() },
   S2: { what: 'a batch stored or replayed, 50 000 000 keys / 1 000 000', floor: 1.5, goal: 1.1, ...less() },
   S3: { what: 'write-through p50, with positions for replicas / without', floor: 1.05, goal: 1, ...less() },
   S5: { what: 'POST /events over a Redis Cluster of 3 / over one Redis', floor: 0.8, goal: 0.95, ...more() },

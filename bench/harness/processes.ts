@@ -1,13 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { choosePort } from '../../src/platform/services/ports.ts';
 import type { Counts } from '../processes/count-writes.ts';
+import type { Stamp } from '../processes/stamp-steps.ts';
 import type { Environment } from './environment.ts';
 
 const STOP_WITHIN_MS = 16_000;
+/** Characters of the log of a process that did not start: the folder is removed with it. */
+const SHOWN_OF_LOG = 2_000;
 /** Production does not start without a secrets key; what it seals is dropped with the bench's schema. */
 const SECRETS_KEYS = `bench:${randomBytes(32).toString('base64')}`;
 
@@ -23,23 +26,31 @@ export interface ServiceProcess {
   pid: number;
   /** What it has written to Postgres and Redis so far. */
   counts(): Promise<Counts>;
+  /** What happened in it and when, since it was last asked; only where stamp-steps.js was loaded into it. */
+  stamps(): Promise<Stamp[]>;
   stop(): Promise<void>;
 }
 
 /**
  * Starts a program of the service or of the bench as production does, `node dist/…`, and waits until it says "ready".
  * Its log goes to a file in the bench's folder. It ends when the harness does.
+ *
+ * loadedFirst  further modules, of compiled files, that are loaded before the program
  */
 export async function startProcess(
   environment: Environment,
   program: string,
   settings: Record<string, string> = {},
+  loadedFirst: readonly string[] = [],
 ): Promise<ServiceProcess> {
   const port = await choosePort();
   const logFile = join(environment.folder, `${program.replaceAll('/', '-')}-${port}.log`);
   const log = openSync(logFile, 'a');
   const child = fork(join(compiled, program), {
-    execArgv: ['--enable-source-maps', ...LOADED_FIRST.flatMap((module) => ['--import', join(compiled, module)])],
+    execArgv: [
+      '--enable-source-maps',
+      ...[...LOADED_FIRST, ...loadedFirst].flatMap((module) => ['--import', join(compiled, module)]),
+    ],
     stdio: ['ignore', log, log, 'ipc'],
     env: { ...process.env, ...settingsOf(environment), PORT: String(port), ...settings },
   });
@@ -48,7 +59,8 @@ export async function startProcess(
   return {
     url: `http://127.0.0.1:${port}`,
     pid: child.pid!,
-    counts: () => askForCounts(child),
+    counts: () => askFor<Counts>(child, 'counts'),
+    stamps: () => askFor<Stamp[]>(child, 'stamps'),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null)
         throw new Error(`${program} ended by itself: ${logFile}`);
@@ -71,25 +83,29 @@ export const settingsOf = (environment: Environment): Record<string, string> => 
   SECRETS_KEYS,
 });
 
-function askForCounts(child: ChildProcess): Promise<Counts> {
+/** What one of the loaded modules answers to its name. */
+function askFor<Answer>(child: ChildProcess, what: 'counts' | 'stamps'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const answered = (message: unknown) => {
-      if (typeof message !== 'object' || message === null || !('counts' in message)) return;
+      if (typeof message !== 'object' || message === null || !(what in message)) return;
       child.off('message', answered);
       child.off('exit', ended);
-      resolve(message.counts as Counts);
+      resolve((message as Record<typeof what, unknown>)[what] as Answer);
     };
-    const ended = () => reject(new Error('a process under test ended before it said what it wrote'));
+    const ended = () => reject(new Error(`a process under test ended before it said its ${what}`));
     child.on('message', answered);
     child.once('exit', ended);
-    child.send('counts');
+    child.send(what);
   });
 }
 
 function untilReady(child: ChildProcess, program: string, logFile: string): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`${program} ended with code ${code}: see ${logFile}`)));
+    child.once('exit', (code) => {
+      const said = readFileSync(logFile, 'utf8').slice(-SHOWN_OF_LOG);
+      reject(new Error(`${program} ended with code ${code}: ${said}`));
+    });
     child.on('message', (message) => {
       if (message === 'ready') resolve();
     });

@@ -65,6 +65,9 @@ const WORDS: Record<Counted, string> = {
   bufferHits: 'pages looked at',
 };
 
+/** Of the Redis commands of a unit. */
+const SHOWN_COMMANDS = 8;
+
 /** Processor time of a unit by process, then its counts with their ceilings. */
 function printCost(unit: Unit, cost: Cost): void {
   const times = Object.entries(cost.cpuUs);
@@ -78,6 +81,9 @@ function printCost(unit: Unit, cost: Cost): void {
     const mark = over.includes(name) ? 'TOO MUCH: ' : '';
     console.log(`       ${mark}${figure(cost[name])} ${WORDS[name]}, at most ${figure(ceilings[unit][name])}`);
   }
+  const commands = Object.entries(cost.redisByCommand).sort(([, a], [, b]) => b - a);
+  const most = commands.slice(0, SHOWN_COMMANDS).map(([name, calls]) => `${name} ${figure(calls)}`);
+  console.log(`       of Redis: ${most.join(', ')}`);
 }
 
 const figure = (value: number): string => value.toFixed(value < 10 ? 3 : 0);

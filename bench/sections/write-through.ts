@@ -63,17 +63,23 @@ export async function measureWriteThrough(environment: Environment, effort: Effo
 }
 
 /** Median time of one call after another, in milliseconds, after the warm-up. */
-export async function p50(call: () => Promise<unknown>, effort: Effort): Promise<number> {
+export const p50 = async (call: () => Promise<unknown>, effort: Effort): Promise<number> =>
+  median((await timesOf(call, effort)).measured);
+
+/** Times of one call after another, in milliseconds: those of the warm-up and, after it, the measured ones. */
+export async function timesOf(call: () => Promise<unknown>, effort: Effort) {
   const from = performance.now() + effort.warmUpSeconds * 1000;
   const to = from + effort.measuredSeconds * 1000;
-  const times: number[] = [];
+  const all: number[] = [];
+  const measured: number[] = [];
   for (let start = performance.now(); start < to; ) {
     await call();
     const end = performance.now();
-    if (start >= from) times.push(end - start);
+    all.push(end - start);
+    if (start >= from) measured.push(end - start);
     start = end;
   }
-  return median(times);
+  return { all, measured };
 }
 
 async function openLane(runtime: Runtime): Promise<{ lane: CommandLane; close(): Promise<void> }> {
@@ -89,7 +95,7 @@ async function openLane(runtime: Runtime): Promise<{ lane: CommandLane; close():
   };
 }
 
-const customerOf = () => ({
+export const customerOf = () => ({
   external_id: randomUUID(),
   name: 'Bench customer',
   email: 'billing@example.com',
@@ -149,7 +155,7 @@ async function postAtOnce(url: string, organization: BenchOrganization): Promise
   return { units: CUSTOMERS_AT_ONCE, result: undefined };
 }
 
-async function insertBarely({ sql }: Runtime, organization: BenchOrganization): Promise<void> {
+export async function insertBarely({ sql }: Runtime, organization: BenchOrganization): Promise<void> {
   const id = newId();
   const now = realNow();
   const { external_id, name, email, country, currency } = customerOf();

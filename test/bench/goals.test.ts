@@ -46,6 +46,7 @@ const cost = {
   redisCommands: 1,
   walBytes: 100,
   bufferHits: 10,
+  redisByCommand: {},
 };
 
 describe('costs of a unit', () => {
