@@ -35,7 +35,8 @@ interface PaymentHere extends OurPayment {
 
 /**
  * Payments of the account of a connection, by the provider's ids or by ours; those of the connection come last. Each
- * way to find them has its own index: one condition for both would read every payment of the organization.
+ * way to find them has its own index: one condition for both would read every payment of the organization. Each is read
+ * by its key, since Postgres would look for all of them among those of the organization.
  */
 const listOurs = (
   scope: Scope,
@@ -50,16 +51,20 @@ const listOurs = (
       where other.organization_id = payment.organization_id and other.payable_id = payment.payable_id
         and other.payable_type = payment.payable_type and other.id <> payment.id
         and other.payment_status = 'succeeded') as is_second
-  from payments payment
-  where payment.id = any (array(
-    select known.id from ${idsOfSameAccount(scope, provider)} same
-    join payments known on known.organization_id = ${scope.organizationId} and known.payment_provider_id = same.id
-      and known.provider_payment_id = any (${theirIds})
-    union all
-    select known.id from payments known
-    where known.id = any (${ourIds}::uuid[]) and known.organization_id = ${scope.organizationId}
-      and known.provider_payment_id is null and known.payment_provider_id in ${idsOfSameAccount(scope, provider)}))
-    and payment.organization_id = ${scope.organizationId}
+  from (
+    select known.id from ${idsOfSameAccount(scope, provider)} same cross join unnest(${theirIds}::text[]) as told (id)
+    cross join lateral (
+      select id from payments
+      where organization_id = ${scope.organizationId} and payment_provider_id = same.id
+        and provider_payment_id = told.id offset 0) known
+    union
+    select known.id from unnest(${ourIds}::uuid[]) as told (id)
+    cross join lateral (select * from payments where id = told.id offset 0) known
+    where known.organization_id = ${scope.organizationId} and known.provider_payment_id is null
+      and known.payment_provider_id in ${idsOfSameAccount(scope, provider)}
+  ) found
+  cross join lateral (select * from payments where id = found.id offset 0) payment
+  where payment.organization_id = ${scope.organizationId}
   order by payment.payment_provider_id = ${provider.id}`;
 
 /** Payments of an account as they are found by one object of its provider. */

@@ -32,14 +32,18 @@ export const LOOKED_AT_ONCE = 5000;
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Condition: the provider has not listed an object in this run. */
+/**
+ * Condition: the provider has not listed an object in this run. Looked up for each record, which `offset 0` demands: of a
+ * young run Postgres knows nothing, and a join would compare each record with every object.
+ */
 const isUnseen = (
   { db }: Scope,
   { row, runId }: { row: ProviderRow; runId: string },
   column: 'provider_payment_id' | 'provider_refund_id',
 ) => db`
   not exists (select from provider_objects_seen seen
-    where seen.run_id = ${runId} and seen.connection_id = ${row.id} and seen.object_id = record.${db(column)})`;
+    where seen.run_id = ${runId} and seen.connection_id = ${row.id} and seen.object_id = record.${db(column)}
+    offset 0)`;
 
 /** Asks for the state of an object; `refused`: the provider has none. @throws CredentialsRefused, other Outages */
 async function ask<State>(read: () => Promise<State>): Promise<State | 'refused'> {
@@ -222,7 +226,7 @@ export async function readUnlistedRefund(
       order by refund.credit_note_id limit ${LOOKED_AT_ONCE})
     select (select credit_note_id from record where not exists (select from provider_objects_seen seen
           where seen.run_id = ${runId} and seen.connection_id = ${row.id}
-            and seen.object_id in (record.provider_refund_id, record.credit_note_id::text))
+            and seen.object_id in (record.provider_refund_id, record.credit_note_id::text) offset 0)
         order by credit_note_id limit 1) as unseen_id,
       (select credit_note_id from record order by credit_note_id desc limit 1) as last_id,
       (select count(*) from record) as count`;
