@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { excessOf, shallowText, shortText } from '../platform/json/json-shape.ts';
 import type { Inbound } from '../platform/payments/descriptor.ts';
 import { redactedPart } from '../platform/payments/redact-event.ts';
 import { storableJson, storableText } from '../platform/schema/storable.ts';
-import { excessOf, shallowText, shortText } from './json-shape.ts';
 
 /** How many characters an id may have, which an index must hold, and how many a type. */
 const NAME_MAX = 255;

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import express, { type Request, type Response } from 'express';
+import { parseBody, parsePieces } from '../platform/json/parse-body.ts';
 import { refuse } from '../platform/refusal.ts';
 import type { Pause } from '../platform/turns/turns.ts';
-import { parseBody, parsePieces } from './parse-body.ts';
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 /** Largest ratio of unpacked to packed size: a real body has 20. Rule: bulk-events.md#bulk. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { MOST_VALUES } from '../platform/json/json-shape.ts';
 import type { Operation } from '../platform/operation.ts';
-import { MOST_VALUES } from './json-shape.ts';
 
 /** How many commas and brackets an ordinary body may have; the largest record without lists has a few hundred. */
 export const FEW_VALUES = 4000;

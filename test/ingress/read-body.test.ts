@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isSafeNumber, LosslessNumber, parse as parseLossless } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
-import { parseBody, parsePieces } from '../../src/ingress/parse-body.ts';
+import { parseBody, parsePieces } from '../../src/platform/json/parse-body.ts';
 
 const refusalOf = (text: string): unknown => {
   try {

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { shapeOf } from '../../src/ingress/json-shape.ts';
 import { FEW_VALUES, MANY_VALUES, mostValuesOf, valuesIn } from '../../src/ingress/value-limits.ts';
 import { operations } from '../../src/operations.ts';
+import { shapeOf } from '../../src/platform/json/json-shape.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const FIELD = 'customer';

@@ -3,8 +3,8 @@ import { throwUnlessStorable } from '../../areas/usage/events/answer-text.ts';
 import type { IncomingBatch, IncomingEvent, Verdict } from '../../areas/usage/events/incoming-event.ts';
 import { parseEvent } from '../../areas/usage/events/parse-event.ts';
 import { memberOf, sentTransactionId } from '../../areas/usage/events/read-request.ts';
+import { parseBody } from '../../platform/json/parse-body.ts';
 import { type FieldErrors, Refusal, refuse } from '../../platform/refusal.ts';
-import { parseBody } from '../parse-body.ts';
 import { BulkReport } from './bulk-report.ts';
 import { type Line, linesOf } from './lines.ts';
 

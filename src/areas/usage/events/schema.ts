@@ -6,7 +6,7 @@ import { anyValue, list } from '../../../platform/schema/bounded.ts';
 import { ErrorPlaces } from '../../../platform/schema/error-places.ts';
 import { INSTANT_MAX, KEY_MAX_BYTES } from '../../../platform/schema/sizes.ts';
 
-/** How many properties an event may have; the lane counts them before it parses (ingress/json-shape.ts). */
+/** How many properties an event may have; the lane counts them before it parses (platform/json/json-shape.ts). */
 const PROPERTIES_MAX = 1000;
 /** How many events a tolerant batch may hold, unless the operator sets another number. */
 const EVENTS_MAX = 1000;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { KeptNumber } from '../engine/metrics/property-text.ts';
-import { type DecimalParts, decimalParts } from '../engine/money/plain-decimal.ts';
-import { refuse } from '../platform/refusal.ts';
-import { FORMAT, TOO_LONG } from '../platform/schema/fields.ts';
+import { KeptNumber } from '../../engine/metrics/property-text.ts';
+import { type DecimalParts, decimalParts } from '../../engine/money/plain-decimal.ts';
+import { refuse } from '../refusal.ts';
+import { FORMAT, TOO_LONG } from '../schema/fields.ts';
 import { MOST_VALUES, type Shape, shapeOf } from './json-shape.ts';
 
 /**
