@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import { Temporal } from 'temporal-polyfill';
 import { isKeptNumber } from '../../../engine/metrics/property-text.ts';
 import { own } from '../../../engine/own.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { FORMAT, INVALID, MANDATORY, TOO_LONG } from '../../../platform/schema/fields.ts';
 import { INSTANT_MAX, KEY_MAX_BYTES } from '../../../platform/schema/sizes.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
+import { microsOf } from './iso-time.ts';
 import { type ParsedEvent, parseEvent } from './parse-event.ts';
 import type { EventsReader } from './read-request.ts';
 
@@ -39,7 +39,6 @@ const EXTENSION_NAME = /^[a-z0-9]{1,100}$/;
 const JSON_DATA = /^[^/;\s]+\/(?:[^/;\s]+\+)?json\s*(?:;|$)/i;
 /** RFC 3339: date and time, digits of the fraction, zone. Temporal alone takes more forms. */
 const RFC_3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/i;
-const MICROSECOND_DIGITS = 6;
 
 type Attributes = Record<string, unknown>;
 
@@ -128,18 +127,9 @@ function timestampOf(sent: Attributes, errors: FieldErrors): string | undefined 
   const value = own(sent, 'time');
   if (value === undefined || value === null) return undefined;
   const match = typeof value === 'string' && value.length <= INSTANT_MAX ? RFC_3339.exec(value) : null;
-  const micros = match ? microsOf(match) : undefined;
+  const micros = match ? microsOf(match[1]!, match[2] ?? '', match[3]!) : undefined;
   if (micros === undefined) errors.time = [FORMAT];
   return micros === undefined ? undefined : `${micros}e-6`;
-}
-
-function microsOf([, clock, fraction = '', zone]: RegExpExecArray): bigint | undefined {
-  const digits = fraction.slice(0, MICROSECOND_DIGITS).padEnd(MICROSECOND_DIGITS, '0');
-  try {
-    return Temporal.Instant.from(`${clock}.${digits}${zone}`).epochNanoseconds / 1000n;
-  } catch {
-    return undefined; // a day or a zone that does not exist: there is no other way to check
-  }
 }
 
 /** Members of `data`, and each extension as a text under `ce_` and its name. */

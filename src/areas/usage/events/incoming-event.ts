@@ -9,6 +9,11 @@ export interface IncomingEvent {
   code: string;
   /** ISO text with microseconds; null if none was sent, so that the time of reception applies. */
   timestamp: string | null;
+  /**
+   * Time of its message in a stream, in the same form: it applies in place of the time of reception. It is no part of
+   * what was sent, so that the same event in a later message is a replay.
+   */
+  source_time?: string;
   /** JSON text of an object. */
   properties: string;
   precise_total_amount_cents: string | null;

@@ -49,7 +49,7 @@ export function prepareEvent(
   present: string | null,
 ): PreparedEvent | Refusal {
   const created_at = present ?? batch.received_at;
-  const timestamp = event.timestamp ?? created_at;
+  const timestamp = event.timestamp ?? present ?? event.source_time ?? created_at;
   const prepared: PreparedEvent = {
     event,
     timestamp,
