@@ -15,7 +15,17 @@ const USUAL = [
 /** Sections that take a minute and more; they run only when they are requested by name. */
 export const SECTIONS = [
   ...USUAL,
-  ...(['neighbours', 'dead-endpoint', 'reconcile', 'cluster', 'ticks', 'latency', 'keys', 'positions', 'cells'] as const),
+  ...([
+    'neighbours',
+    'dead-endpoint',
+    'reconcile',
+    'cluster',
+    'ticks',
+    'latency',
+    'keys',
+    'positions',
+    'cells',
+  ] as const),
 ] as const;
 /** What neighbours notice (attacks A1 to A8, E2), and the most expensive requests that the door accepts. */
 export const ATTACK_NAMES = [

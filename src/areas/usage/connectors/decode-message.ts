@@ -44,7 +44,7 @@ export function decodeMessage(bytes: Uint8Array, source: MessageSource): Decoded
   const envelope = envelopeOf(headers);
   if (envelope === undefined)
     return [{ dead: deadMessage('unsupported_format', 'content-type: unsupported_value', bytes) }];
-  const read = valueOf(bytes, envelope);
+  const read = readValue(bytes, envelope);
   if ('dead' in read) return [read];
   // In binary mode the value is the event's data, whose fields mean what their producer likes.
   if (envelope !== 'binary' && isOfAnother(memberOf(read.value, 'organization_id'), source))
@@ -71,7 +71,7 @@ function decodedEvent(found: FoundEvent, source: MessageSource, bytes?: Uint8Arr
 }
 
 /** The value of a message with all digits of its numbers. */
-function valueOf(bytes: Uint8Array, envelope: Envelope): { value: unknown } | { dead: DeadMessage } {
+function readValue(bytes: Uint8Array, envelope: Envelope): { value: unknown } | { dead: DeadMessage } {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
