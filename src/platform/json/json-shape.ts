@@ -8,7 +8,7 @@ const MOST_MEMBERS = 1000;
 /**
  * How many commas and opening brackets a batch of events may have, which is as many values as it holds or a few more:
  * 100 events with 1 000 properties each. JSON of so many takes 20 ms to parse. Bodies of other operations hold less,
- * see value-limits.ts.
+ * see src/ingress/value-limits.ts.
  */
 export const MOST_VALUES = 100_000;
 /** Characters of a number up to which a double holds its digits. */

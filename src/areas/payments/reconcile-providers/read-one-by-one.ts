@@ -33,8 +33,8 @@ export const LOOKED_AT_ONCE = 5000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Condition: the provider has not listed an object in this run. Looked up for each record, which `offset 0` demands: of a
- * young run Postgres knows nothing, and a join would compare each record with every object.
+ * Condition: the provider has not listed an object in this run. Looked up for each record, which `offset 0` demands: of
+ * a young run Postgres knows nothing, and a join would compare each record with every object.
  */
 const isUnseen = (
   { db }: Scope,
