@@ -50,7 +50,7 @@ test('old keys of events that are gone are forgotten where that is set, and no o
   await store({ transaction_id: 'gone' }, { transaction_id: 'kept' });
   await sql`delete from events where transaction_id = 'gone'`;
   const forget = async (months: number | undefined, at: Temporal.Instant) => {
-    // Each of the sixteen parts has its day.
+    // Each of the sixteen parts has its day, also where a month ends in between.
     for (let day = 0; day < 16; day += 1)
       await forgetOldKeys(
         { sql, config: { EVENT_KEYS_RETENTION_MONTHS: months } as never },
