@@ -102,8 +102,9 @@ export async function handInReturn(
     // What the customer was sent away for is done, unless the answer asks for more.
     if (outcome.kind === 'answered')
       await applyComparedAnswer(ctx, row, now, {
-        ...{ answer: { ...outcome, nextAction: outcome.nextAction ?? {} } },
-        ...{ isEvent: true, readAt },
+        answer: { ...outcome, nextAction: outcome.nextAction ?? {} },
+        isEvent: true,
+        readAt,
       });
   });
 }

@@ -110,8 +110,11 @@ export function adyenProvider(target: AdyenTarget): PaymentProvider {
       const answer = await readState(PROVIDER, () =>
         call(
           {
-            ...{ method: 'POST', path: '/payments/details', isWithoutAccount: true },
-            ...{ key: `return-${paymentId}-${digest}`, body: { details } },
+            method: 'POST',
+            path: '/payments/details',
+            isWithoutAccount: true,
+            key: `return-${paymentId}-${digest}`,
+            body: { details },
           },
           PaymentAnswer,
         ),
