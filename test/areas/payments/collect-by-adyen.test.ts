@@ -3,6 +3,7 @@ import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { cancelOverNetwork } from '../../../src/areas/payments/collect-payments/cancel-over-network.ts';
 import { pollPayment } from '../../../src/areas/payments/collect-payments/charge-over-network.ts';
+import { retryProviderEvents } from '../../../src/areas/payments/collect-payments/retry-provider-events.ts';
 import { registryOf } from '../../../src/jobs/run-periodic/periodic-registry.ts';
 import { runWork } from '../../../src/jobs/run-periodic/run-item.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
@@ -10,6 +11,7 @@ import { openRuntime, type Runtime } from '../../../src/platform/process/runtime
 import { reactions } from '../../../src/reactions.ts';
 import type { Client } from '../../support/client.ts';
 import { ADYEN_ACCOUNT, ADYEN_HMAC_KEY, ADYEN_KEY, type FakeAdyen, fakeAdyen } from '../../support/fakes/adyen.ts';
+import { removeAllKeys } from '../../support/redis-keys.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { ok } from '../../support/words.ts';
@@ -376,6 +378,26 @@ describe('a charge that sends its customer away', () => {
     await paymentOf(made, 'succeeded');
     await isQuiet();
     expect([await successes(waiting), (await receipts()).length]).toEqual([1, 1]);
+  });
+
+  test('is told once by the sweep where Redis lost the job of a return', async () => {
+    const queue = runtime.producer.queue('payments');
+    const before = told();
+    await queue.pause();
+    await visit(adyen.comeBack(waiting.svc_id));
+    // Nobody takes the job of a paused queue; its pause is lost with it.
+    expect(await queue.getJobCountByTypes('wait', 'prioritized')).toBe(1);
+    await removeAllKeys(service.redis, service.config.REDIS_PREFIX);
+    expect(await service.sql`select from payments where customer_return is not null`).toHaveLength(1);
+    await retryProviderEvents.sweep(runtime, realNow().add({ minutes: 4 }));
+    expect(await queue.getJobCountByTypes('wait', 'active', 'completed', 'prioritized')).toBe(0);
+    await retryProviderEvents.sweep(runtime, realNow().add({ minutes: 6 }));
+    await paymentOf(made, 'succeeded');
+    await isQuiet();
+    await retryProviderEvents.sweep(runtime, realNow().add({ minutes: 12 }));
+    await isQuiet();
+    expect([told() - before, await successes(waiting), (await receipts()).length]).toEqual([1, 1, 1]);
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
   });
 
   test('is left to its event by a result that Adyen does not know, or of another payment', async () => {

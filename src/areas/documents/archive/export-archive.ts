@@ -18,7 +18,8 @@ export async function* filesOfArchive(scope: Scope, period: Period): AsyncGenera
   let after: Place | null = null;
   for (;;) {
     const page: readonly HandedOut[] = await listHandedOut(scope, period, {
-      ...{ after, limit: AT_ONCE },
+      after,
+      limit: AT_ONCE,
       mostBytes: BYTES_AT_ONCE,
     });
     if (page.length === 0) break;
