@@ -1,0 +1,71 @@
+import type { ConnectionOptions } from 'node:tls';
+import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
+import type { Log } from '../../log/log.ts';
+import { SourceTrouble } from '../source.ts';
+import { knowCodecs } from './codecs.ts';
+import type { KafkaSettings } from './settings.ts';
+
+const CONNECT_WITHIN_MS = 10_000;
+const ANSWER_WITHIN_MS = 30_000;
+/** Tries of the library for one request; who runs the source starts it anew after that. */
+const RETRIES = 3;
+
+knowCodecs();
+
+/** The library's client. Its own lines are for who looks for a fault; what matters is thrown. */
+export const kafkaClient = (settings: KafkaSettings, log: Log): Kafka =>
+  new Kafka({
+    clientId: settings.client_id,
+    brokers: settings.brokers,
+    ssl: tlsOf(settings.tls),
+    ...(settings.sasl ? { sasl: settings.sasl as SASLOptions } : {}),
+    connectionTimeout: CONNECT_WITHIN_MS,
+    authenticationTimeout: CONNECT_WITHIN_MS,
+    requestTimeout: ANSWER_WITHIN_MS,
+    retry: { retries: RETRIES, restartOnFailure: async () => false },
+    logLevel: logLevel.WARN,
+    logCreator: () => (entry) => log.debug({ kafka: entry.log }, entry.log.message),
+  } satisfies KafkaConfig);
+
+function tlsOf(tls: KafkaSettings['tls']): boolean | ConnectionOptions {
+  if (typeof tls === 'boolean') return tls;
+  return {
+    ...(tls.ca_file === undefined ? {} : { ca: [tls.ca_file] }),
+    ...(tls.certificate_file === undefined ? {} : { cert: tls.certificate_file }),
+    ...(tls.key_file === undefined ? {} : { key: tls.key_file }),
+    ...(tls.server_name === undefined ? {} : { servername: tls.server_name }),
+  };
+}
+
+interface LibraryError extends Error {
+  type?: string;
+  code?: string | number;
+  broker?: string;
+  cause?: LibraryError;
+}
+
+/** What an error of the library means, in words for an operator and without credentials. */
+export function troubleOf(error: unknown, settings: KafkaSettings): SourceTrouble {
+  if (error instanceof SourceTrouble) return error;
+  const chain: LibraryError[] = [];
+  for (let each = error as LibraryError | undefined; each && chain.length < 5; each = each.cause) chain.push(each);
+  const names = chain.map(({ name }) => name);
+  const types = chain.map(({ type }) => type);
+  const brokers = settings.brokers.join(', ');
+  if (names.includes('KafkaJSSASLAuthenticationError') || types.includes('SASL_AUTHENTICATION_FAILED'))
+    return new SourceTrouble(`the brokers refuse the credentials of sasl (${settings.sasl?.mechanism})`);
+  if (types.includes('GROUP_AUTHORIZATION_FAILED'))
+    return new SourceTrouble('the brokers do not let this user read in the group');
+  if (types.includes('TOPIC_AUTHORIZATION_FAILED'))
+    return new SourceTrouble('the brokers do not let this user read the topics');
+  if (names.includes('KafkaJSConnectionError') || names.includes('KafkaJSConnectionClosedError'))
+    return new SourceTrouble(`the brokers cannot be reached: ${brokers}`, { cause: error });
+  if (names.includes('KafkaJSRequestTimeoutError'))
+    return new SourceTrouble(`the brokers do not answer: ${brokers}`, { cause: error });
+  return new SourceTrouble(chain.at(-1)?.message ?? String(error), { cause: error });
+}
+
+/** Errors after which the consumer joins its group again. */
+const REBALANCE = new Set(['REBALANCE_IN_PROGRESS', 'NOT_COORDINATOR_FOR_GROUP', 'ILLEGAL_GENERATION']);
+
+export const isRebalance = (error: unknown): boolean => REBALANCE.has((error as LibraryError).type ?? '');

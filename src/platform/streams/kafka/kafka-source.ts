@@ -1,0 +1,223 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import { type SourceHost, SourceTrouble, type StreamSource } from '../source.ts';
+import { isRebalance, kafkaClient, troubleOf } from './client.ts';
+import { type DeadLetterTopic, openDeadLetterTopic } from './dead-letter-topic.ts';
+import { messageOf, timeOf } from './kafka-message.ts';
+import { type Assignment, type Place, Positions } from './positions.ts';
+import type { KafkaSettings } from './settings.ts';
+
+/** Partitions whose messages wait to be stored at the same time; each holds one fetch of at most a MiB. */
+const PARTITIONS_AT_ONCE = 4;
+/** How many messages of a partition are handed over together. */
+const SLICE = 1000;
+/** How often the group hears of this process while messages wait to be stored. */
+const HEARTBEAT_MS = 1000;
+/** How long messages that are being stored delay a rebalance. */
+const FINISH_WITHIN_MS = 5000;
+const COMMIT_EVERY_MS = 5000;
+const POLL_MS = 500;
+/** How long leaving the group may take, while a broker may be away. */
+const LEAVE_WITHIN_MS = 5000;
+
+/**
+ * Topics of a Kafka cluster, read in a consumer group: any number of processes share their partitions.
+ *
+ * Offsets are stored with the events, and read from there when a partition is assigned; those of the group are committed
+ * afterwards, for those who look at it. While messages wait to be stored nothing more of their partition is fetched.
+ *
+ * Rule: streams.md#kafka.
+ */
+export function openKafka(settings: KafkaSettings & { group: string }): StreamSource {
+  return {
+    async run(host) {
+      try {
+        await read(settings, host);
+      } catch (error) {
+        if (!host.signal.aborted) throw troubleOf(error, settings);
+      }
+    },
+  };
+}
+
+async function read(settings: KafkaSettings & { group: string }, host: SourceHost): Promise<void> {
+  const { group } = settings;
+  const kafka = kafkaClient(settings, host.log);
+  const admin = kafka.admin();
+  const consumer = kafka.consumer({
+    groupId: group,
+    sessionTimeout: settings.session_timeout_seconds * 1000,
+    maxWaitTimeInMs: POLL_MS,
+    allowAutoTopicCreation: false,
+  });
+  const deadLetters = settings.dead_letter_topics ? openDeadLetterTopic(kafka, host.log) : undefined;
+  try {
+    await admin.connect();
+    await demandTopics(admin, settings.topics);
+    await consumer.connect();
+    await consumer.subscribe({ topics: settings.topics, fromBeginning: settings.start === 'earliest' });
+    await new Reading({ consumer, admin, group, host, deadLetters }).untilEnd();
+  } finally {
+    const left = Promise.allSettled([consumer.disconnect(), admin.disconnect(), deadLetters?.close()]);
+    await Promise.race([left, pause(LEAVE_WITHIN_MS, undefined, { ref: false })]);
+  }
+}
+
+/** @throws SourceTrouble that names the topics that are missing: joining the group would make or await them */
+async function demandTopics(admin: Admin, topics: readonly string[]): Promise<void> {
+  const known = new Set(await admin.listTopics());
+  const missing = topics.filter((topic) => !known.has(topic));
+  if (missing.length > 0) throw new SourceTrouble(`the topics are missing: ${missing.join(', ')}`);
+}
+
+interface ReadingInput {
+  consumer: Consumer;
+  admin: Admin;
+  group: string;
+  host: SourceHost;
+  deadLetters: DeadLetterTopic | undefined;
+}
+
+/** One membership in the group, over all its rebalances. */
+class Reading {
+  readonly #consumer: Consumer;
+  readonly #host: SourceHost;
+  readonly #positions: Positions;
+  readonly #deadLetters: DeadLetterTopic | undefined;
+  /** Resolves when it is known from where the assigned partitions are read. */
+  #assigned: Promise<void> = Promise.resolve();
+  /** Aborted when the group rebalances or the source ends: what waits is left to whoever reads it next. */
+  #membership = new AbortController();
+  #committedAt = 0;
+
+  constructor({ consumer, admin, group, host, deadLetters }: ReadingInput) {
+    this.#consumer = consumer;
+    this.#host = host;
+    this.#positions = new Positions(admin, group);
+    this.#deadLetters = deadLetters;
+  }
+
+  /** Reads until the host's signal is aborted. @throws what ended the consumer */
+  async untilEnd(): Promise<void> {
+    const { signal } = this.#host;
+    this.#consumer.on('consumer.group_join', ({ payload }) => this.#join(payload.memberAssignment));
+    this.#consumer.on('consumer.rebalancing', () => this.#membership.abort(new Error('the group rebalances')));
+    let stop = () => {};
+    const ended = new Promise<void>((resolve, reject) => {
+      stop = resolve;
+      this.#consumer.on('consumer.crash', ({ payload }) => reject(payload.error));
+    });
+    ended.catch(() => {}); // met below
+    signal.addEventListener('abort', stop, { once: true });
+    this.#host.lag(() => this.#positions.lag(this.#host));
+    try {
+      if (signal.aborted) return;
+      await this.#consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
+        eachBatch: (payload) => this.#take(payload),
+      });
+      await ended;
+      await this.#commit(true);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      this.#membership.abort(new Error('reading ends'));
+    }
+  }
+
+  #join(assignment: Assignment): void {
+    this.#membership.abort(new Error('the group has rebalanced'));
+    this.#membership = new AbortController();
+    this.#assigned = this.#positions.assign(assignment, this.#host).then((sought) => {
+      for (const place of sought) this.#consumer.seek(place);
+      this.#host.isReading();
+    });
+    this.#assigned.catch(() => {}); // whoever waits for it meets it
+  }
+
+  /** A fetch of one partition: returns when it is stored, or is to be read again. */
+  async #take({ batch, heartbeat, resolveOffset, isRunning, isStale }: EachBatchPayload): Promise<void> {
+    const { topic, partition, messages } = batch;
+    const place = { topic, partition };
+    await this.#beating(this.#assigned, heartbeat);
+    const next = this.#positions.nextOf(place);
+    if (next === undefined || messages.length === 0) return;
+    if (BigInt(messages[0]!.offset) < next) {
+      this.#consumer.seek({ ...place, offset: String(next) });
+      return;
+    }
+    for (let from = 0; from < messages.length; from += SLICE) {
+      if (!isRunning() || isStale() || this.#host.signal.aborted) return;
+      const slice = messages.slice(from, from + SLICE);
+      if (!(await this.#store(place, slice, heartbeat))) return;
+      resolveOffset(slice.at(-1)!.offset);
+    }
+    await this.#commit();
+  }
+
+  /** Whether messages were stored; otherwise the group or the source has ended meanwhile. */
+  async #store(place: Place, records: readonly KafkaMessage[], heartbeat: () => Promise<void>): Promise<boolean> {
+    const { signal } = this.#membership;
+    const nowMs = this.#host.now().epochMilliseconds;
+    const delivered = this.#host.deliver(
+      records.map((record) => messageOf(place, record, nowMs)),
+      signal,
+    );
+    delivered.catch(() => {}); // met below, or after a rebalance by nobody
+    try {
+      const { putAside } = await this.#beating(delivered, heartbeat);
+      const last = records.at(-1)!;
+      this.#positions.stored(place, BigInt(last.offset) + 1n, timeOf(last, nowMs));
+      await this.#deadLetters?.write(putAside);
+      return true;
+    } catch (error) {
+      if (signal.aborted || this.#host.signal.aborted) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * Waits for work while the group hears that this process lives. When the group rebalances, work gets a moment to end.
+   *
+   * @throws the error of the heartbeat, upon which the library joins again
+   */
+  async #beating<Result>(work: Promise<Result>, heartbeat: () => Promise<void>): Promise<Result> {
+    for (;;) {
+      const beat = new AbortController();
+      const isDone = await Promise.race([
+        work.then(
+          () => true,
+          () => true,
+        ),
+        pause(HEARTBEAT_MS, false, { signal: beat.signal }).catch(() => false), // the work is done
+      ]);
+      beat.abort();
+      if (isDone) return work;
+      try {
+        await heartbeat();
+      } catch (error) {
+        if (isRebalance(error)) await this.#finish(work);
+        throw error;
+      }
+    }
+  }
+
+  async #finish(work: Promise<unknown>): Promise<void> {
+    await Promise.race([work.catch(() => {}), pause(FINISH_WITHIN_MS, undefined, { signal: this.#host.signal })]).catch(
+      () => {}, // the source ends
+    );
+    await this.#commit(true);
+    this.#membership.abort(new Error('the group rebalances'));
+  }
+
+  /** Tells the group what is stored, now and then. */
+  async #commit(isNow = false): Promise<void> {
+    const now = performance.now();
+    const offsets = this.#positions.offsets();
+    if (offsets.length === 0 || (!isNow && now - this.#committedAt < COMMIT_EVERY_MS)) return;
+    this.#committedAt = now;
+    // Events and offsets are stored together; the group's copy is for those who look at it.
+    await this.#consumer.commitOffsets(offsets).catch(() => {});
+  }
+}

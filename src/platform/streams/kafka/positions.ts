@@ -1,0 +1,126 @@
+import type { Admin } from 'kafkajs';
+import type { Lag, SourceHost } from '../source.ts';
+
+/** A partition of a topic. */
+export interface Place {
+  topic: string;
+  partition: number;
+}
+
+/** Partitions by topic, as the library tells an assignment. */
+export type Assignment = Readonly<Record<string, readonly number[]>>;
+
+export const keyOf = ({ topic, partition }: Place): string => `${topic}/${partition}`;
+
+/** Where a partition is read from, and how far. */
+interface Position extends Place {
+  /** First offset that is not stored. */
+  next: bigint;
+  /** Time of the newest stored message, in milliseconds since 1970. */
+  storedUpToMs: number | null;
+}
+
+/** What a group has committed where it has committed nothing. */
+const NOTHING = -1n;
+
+/** How far the assigned partitions were read. */
+export class Positions {
+  readonly #positions = new Map<string, Position>();
+  readonly #admin: Admin;
+  readonly #group: string;
+
+  constructor(admin: Admin, group: string) {
+    this.#admin = admin;
+    this.#group = group;
+  }
+
+  /**
+   * Reads where each assigned partition goes on: at the larger of the offset that is stored with the events and the one
+   * that the group has committed. A stored offset behind the partition's end is of a topic that was made anew.
+   *
+   * @returns places whose stored offset is the larger one, which are to be sought
+   */
+  async assign(assignment: Assignment, host: SourceHost): Promise<(Place & { offset: string })[]> {
+    const topics = Object.keys(assignment).filter((topic) => assignment[topic]!.length > 0);
+    const [stored, ends, committed] = await Promise.all([
+      host.checkpoints(''),
+      this.#ends(topics),
+      topics.length === 0 ? [] : this.#admin.fetchOffsets({ groupId: this.#group, topics }),
+    ]);
+    const storedNext = new Map(
+      stored.map(({ key, value }) => [key, typeof value.next === 'string' ? BigInt(value.next) : NOTHING]),
+    );
+    const committedNext = new Map(
+      committed.flatMap(({ topic, partitions }) =>
+        partitions.map(({ partition, offset }) => [keyOf({ topic, partition }), BigInt(offset)] as const),
+      ),
+    );
+    this.#positions.clear();
+    const sought: (Place & { offset: string })[] = [];
+    for (const topic of topics) {
+      for (const partition of assignment[topic]!) {
+        const key = keyOf({ topic, partition });
+        const end = ends.get(key);
+        let own = storedNext.get(key) ?? NOTHING;
+        if (end && own > end.high) {
+          host.log.warn({ partition: key, stored: String(own), end: String(end.high) }, 'a topic was made anew');
+          await host.forget(key);
+          own = NOTHING;
+        }
+        const theirs = committedNext.get(key) ?? NOTHING;
+        if (own > theirs) sought.push({ topic, partition, offset: String(own) });
+        const next = own > theirs ? own : theirs;
+        this.#positions.set(key, { topic, partition, next, storedUpToMs: null });
+      }
+    }
+    return sought;
+  }
+
+  /** Whether a partition is still assigned, and from which offset on it is not stored. */
+  nextOf(place: Place): bigint | undefined {
+    return this.#positions.get(keyOf(place))?.next;
+  }
+
+  stored(place: Place, next: bigint, storedUpToMs: number): void {
+    const position = this.#positions.get(keyOf(place));
+    if (position && next > position.next) Object.assign(position, { next, storedUpToMs });
+  }
+
+  /** Offsets to commit in the group, for those who look there. */
+  offsets(): (Place & { offset: string })[] {
+    return [...this.#positions.values()].flatMap(({ topic, partition, next, storedUpToMs }) =>
+      storedUpToMs === null ? [] : [{ topic, partition, offset: String(next) }],
+    );
+  }
+
+  /** What the assigned partitions hold behind what is stored. */
+  async lag(host: Pick<SourceHost, 'now'>): Promise<Lag> {
+    const ends = await this.#ends([...new Set([...this.#positions.values()].map(({ topic }) => topic))]);
+    const nowMs = host.now().epochMilliseconds;
+    let messages = 0n;
+    let seconds = 0;
+    for (const [key, { next, storedUpToMs }] of this.#positions) {
+      const end = ends.get(key);
+      if (!end) continue;
+      let from = next;
+      if (from < end.low) from = end.low;
+      const behind = end.high - from;
+      if (behind <= 0n) continue;
+      messages += behind;
+      if (storedUpToMs !== null) seconds = Math.max(seconds, (nowMs - storedUpToMs) / 1000);
+    }
+    return { messages: Number(messages), seconds };
+  }
+
+  async #ends(topics: readonly string[]): Promise<Map<string, { low: bigint; high: bigint }>> {
+    const ends = await Promise.all(
+      topics.map(async (topic) =>
+        (await this.#admin.fetchTopicOffsets(topic)).map(
+          ({ partition, low, high }) =>
+            [keyOf({ topic, partition }), { low: BigInt(low), high: BigInt(high) }] as const,
+        ),
+      ),
+    );
+    return new Map(ends.flat());
+  }
+}

@@ -1,0 +1,95 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Log } from '../log/log.ts';
+
+/** How far a source was read along one of its parts: a partition, a shard, an object. */
+export interface Checkpoint {
+  /** The part, for example `calls/0`. */
+  key: string;
+  /** A decimal number that grows along the part, such as an offset. The stored checkpoint never falls back. */
+  rank: string;
+  /** What the source needs to go on behind the message. */
+  value: Record<string, unknown>;
+}
+
+/** A message of a stream, or a line of a file. */
+export interface StreamMessage {
+  /** Where it lies, unique within the connector, for people: `calls/0/4711`. */
+  position: string;
+  /** Null: nothing is to be stored, and only the checkpoint moves on. */
+  bytes: Uint8Array | null;
+  /** Time of the message at its source, ISO text in UTC with microseconds. */
+  sourceTime: string;
+  /** By name in lower case. */
+  headers?: Readonly<Record<string, string>>;
+  /** Where reading goes on once this message and all before it on the same key are stored. */
+  checkpoint: Checkpoint;
+}
+
+/** How far a process is behind what its source holds; null where the source does not say. */
+export interface Lag {
+  messages: number | null;
+  /** Age of the oldest message that is not stored; 0 when there is none. */
+  seconds: number | null;
+}
+
+/** A message that was put aside, as a source may hand it on. */
+export interface PutAside {
+  message: StreamMessage;
+  /** Code and text of each of its dead letters. */
+  reasons: readonly { code: string; message: string }[];
+}
+
+/** What became of delivered messages. */
+export interface Delivered {
+  /** Messages with at least one dead letter. */
+  putAside: readonly PutAside[];
+}
+
+/** What a source gets from whoever runs it. */
+export interface SourceHost {
+  organizationId: string;
+  /** Code of the connector. */
+  connector: string;
+  /** Aborted when reading has to end: the process stops, or somebody pauses the connector. */
+  signal: AbortSignal;
+  log: Log;
+  /**
+   * Stores the events of messages with their dead letters and checkpoints in one transaction, or in several, each of
+   * which holds the messages before the next one's. Messages of a key come in their order. Calls that wait are stored
+   * together. While the database is away it waits, as long as it takes.
+   *
+   * @returns after the commit of all of them
+   * @throws the reason of `until` or of the host's signal, when it aborts before they are stored; those in a
+   *   transaction may be stored nevertheless
+   */
+  deliver(messages: readonly StreamMessage[], until?: AbortSignal): Promise<Delivered>;
+  /** Resolves while fewer messages wait to be stored than a source may read ahead (back-pressure). */
+  room(): Promise<void>;
+  /** Stored checkpoints whose key begins with a text. */
+  checkpoints(prefix: string): Promise<Checkpoint[]>;
+  /** Forgets a checkpoint, because its part was made anew at the source. */
+  forget(key: string): Promise<void>;
+  /** The source answers again, and reading goes on. */
+  isReading(): void;
+  lag(of: () => Lag | Promise<Lag>): void;
+  now(): Temporal.Instant;
+}
+
+/** A place from which messages are read. */
+export interface StreamSource {
+  /**
+   * Reads until the signal is aborted, then resolves with nothing left open. It is run again, after a pause, when it
+   * throws.
+   *
+   * @throws SourceTrouble, or any error: the source is away, or refuses
+   */
+  run(host: SourceHost): Promise<void>;
+}
+
+/** What is wrong with a source, in words for an operator and without any secret. */
+export class SourceTrouble extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'SourceTrouble';
+  }
+}
