@@ -36,7 +36,7 @@ const DEADLOCK_TRIES = 4;
  * How often a statement is tried after catalog changes: people edit metrics, so a second change between two tries is
  * rare and a tenth is a defect.
  */
-const STALE_TRIES = 10;
+export const STALE_TRIES = 10;
 
 /**
  * Stores batches of events before they are answered with 200: each batch in one transaction, and at most three awaited
@@ -120,6 +120,16 @@ async function storeOrSplit(deps: StoreDeps, batches: readonly IncomingBatch[]):
 
 async function storeOnce(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<Verdicts> {
   const outcome = await attempt(deps, batches, needTransaction(batches), (stored) => stored);
+  await followStored(deps, batches, outcome);
+  return outcome.verdicts;
+}
+
+/** What is started after the commit of stored events. What is lost of it is made up by sweepers. */
+export async function followStored(
+  deps: StoreDeps,
+  batches: readonly IncomingBatch[],
+  outcome: StoreOutcome,
+): Promise<void> {
   // A lost check is made up when the subscription next gets many groups.
   for (const crowded of outcome.committed()) deps.producer.add('rollup.guard', crowded).catch(() => {});
   if (outcome.batchId !== null) {
@@ -131,7 +141,6 @@ async function storeOnce(deps: StoreDeps, batches: readonly IncomingBatch[]): Pr
   // Before the answer, so that a caller with an answer finds the event counted. One call, and none without limits
   // (access-check.md).
   if (deps.counters && outcome.limitedUsage) await deps.counters.add(outcome.limitedUsage);
-  return outcome.verdicts;
 }
 
 /** Undefined if there are several. */
@@ -156,34 +165,42 @@ async function refuseCulprits(deps: StoreDeps, batch: IncomingBatch): Promise<Ve
   return verdicts;
 }
 
+const tryAlone = async (deps: StoreDeps, single: IncomingBatch): Promise<Verdict> =>
+  (await isStorableBatch(deps, single)) ? 0 : unstorable();
+
 class TrialOver extends Error {}
 
-/** Whether one event could be stored; it is stored and rolled back. */
-async function tryAlone(deps: StoreDeps, batch: IncomingBatch): Promise<Verdict> {
+/** Whether the events of a batch can be stored; they are stored and rolled back. */
+export async function isStorableBatch(deps: StoreDeps, batch: IncomingBatch): Promise<boolean> {
   try {
     await attempt(deps, [batch], true, () => {
       throw new TrialOver();
     });
-    return 0;
+    return true;
   } catch (error) {
-    if (error instanceof TrialOver) return 0;
-    if (isDataError(error)) return unstorable();
+    if (error instanceof TrialOver) return true;
+    if (isDataError(error)) return false;
     throw error;
   }
 }
 
-async function attempt<Result>(
+/**
+ * One try to store batches, repeated when Postgres chose it as the victim of a deadlock.
+ *
+ * then  runs in the transaction, if one is needed
+ */
+export async function attempt<Result>(
   deps: StoreDeps,
   batches: readonly IncomingBatch[],
   needsTransaction: boolean,
-  then: (outcome: StoreOutcome) => Result,
+  then: (outcome: StoreOutcome, db: Db) => Result | Promise<Result>,
 ): Promise<Result> {
   const now = isoOfMs(realNowExactMs());
   for (let tried = 1; ; tried += 1) {
     const catalogs = await catalogsOf(deps, batches);
     try {
       const run = async (db: Db) =>
-        then(await storeBatches(db, batches, { catalogs, now, patienceMs: deps.patienceMs }));
+        then(await storeBatches(db, batches, { catalogs, now, patienceMs: deps.patienceMs }), db);
       return needsTransaction ? ((await deps.sql.begin(run)) as Result) : await run(deps.sql);
     } catch (error) {
       if ((error as { code?: string }).code !== '40P01' || tried === DEADLOCK_TRIES) throw error;
