@@ -35,6 +35,8 @@ export const apps = [
   pool('previews'),
   pool('events'),
   pool('aggregation'),
+  // Only where streams are read.
+  ...(process.env.CONNECTORS_FILE ? [pool('connectors')] : []),
   pool('billing'),
   pool('clocks'),
   pool('webhooks'),

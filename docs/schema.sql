@@ -2285,6 +2285,107 @@ comment on column inbound_events.also_signed_by is 'Other connections of its add
 CREATE INDEX inbound_events_open ON public.inbound_events USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE INDEX inbound_events_unhandled ON public.inbound_events USING btree (organization_id, created_at) WHERE (status <> 'succeeded'::text);
 
+create table ingest_checkpoints (
+  organization_id uuid not null,
+  connector text not null,
+  key text not null,
+  rank numeric not null,
+  value jsonb not null,
+  received bigint not null,
+  stored bigint not null,
+  replayed bigint not null,
+  dead bigint not null,
+  updated_at timestamp with time zone not null,
+  constraint ingest_checkpoints_pkey PRIMARY KEY (organization_id, connector, key)
+);
+comment on table ingest_checkpoints is 'How far a connector has read a partition, shard or object, and what became of it: written with the events.';
+comment on column ingest_checkpoints.rank is 'grows along the key; a checkpoint never falls back';
+comment on column ingest_checkpoints.received is 'messages; the other counts are of events and dead letters';
+
+create table ingest_connectors (
+  organization_id uuid not null,
+  code text not null,
+  kind text not null,
+  created_at timestamp with time zone not null,
+  paused_at timestamp with time zone,
+  constraint ingest_connectors_pkey PRIMARY KEY (organization_id, code)
+);
+comment on table ingest_connectors is 'Connectors that a process has ever started; what they read is in the file of the deployment.';
+comment on column ingest_connectors.paused_at is 'since when nothing is read, because somebody asked for it';
+
+create table ingest_dead_letters (
+  organization_id uuid not null,
+  id uuid not null,
+  connector text not null,
+  "position" text not null,
+  part integer not null,
+  payload bytea not null,
+  payload_digest bytea not null,
+  is_cut boolean not null,
+  headers jsonb not null,
+  source_time timestamp with time zone not null,
+  error_code text not null,
+  error_message text not null,
+  attempts integer not null,
+  status text not null,
+  failed_at timestamp with time zone not null,
+  resolved_at timestamp with time zone,
+  constraint ingest_dead_letters_pkey PRIMARY KEY (organization_id, id),
+  constraint ingest_dead_letters_once UNIQUE (organization_id, connector, "position", part, payload_digest),
+  constraint ingest_dead_letters_status CHECK ((status = ANY (ARRAY['open'::text, 'retried'::text, 'discarded'::text])))
+);
+comment on table ingest_dead_letters is 'Messages, and events of messages, that could not become events; kept 30 days.';
+comment on column ingest_dead_letters.part is 'which event of the message';
+comment on column ingest_dead_letters.is_cut is 'only the first 256 KiB are kept';
+CREATE INDEX ingest_dead_letters_newest ON public.ingest_dead_letters USING btree (organization_id, failed_at DESC, id DESC);
+CREATE INDEX ingest_dead_letters_old ON public.ingest_dead_letters USING btree (failed_at);
+
+create table ingest_leases (
+  organization_id uuid not null,
+  connector text not null,
+  key text not null,
+  owner uuid not null,
+  expires_at timestamp with time zone not null,
+  constraint ingest_leases_pkey PRIMARY KEY (organization_id, connector, key)
+);
+comment on table ingest_leases is 'Which process reads a shard or an object, by the clock of Postgres.';
+
+create table ingest_objects (
+  organization_id uuid not null,
+  connector text not null,
+  bucket text not null,
+  key text not null,
+  etag text not null,
+  size bigint not null,
+  status text not null,
+  byte_offset bigint not null,
+  line bigint not null,
+  stored bigint not null,
+  replayed bigint not null,
+  dead bigint not null,
+  attempts integer not null,
+  next_attempt_at timestamp with time zone,
+  started_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  constraint ingest_objects_pkey PRIMARY KEY (organization_id, connector, bucket, key, etag),
+  constraint ingest_objects_status CHECK ((status = ANY (ARRAY['reading'::text, 'done'::text, 'done_with_errors'::text, 'failed'::text])))
+);
+comment on table ingest_objects is 'Files of a bucket and how far they were read; a file that was rewritten is another.';
+
+create table ingest_readers (
+  organization_id uuid not null,
+  connector text not null,
+  id uuid not null,
+  status text not null,
+  error text,
+  lag_seconds numeric,
+  lag_messages bigint,
+  said_at timestamp with time zone not null,
+  constraint ingest_readers_pkey PRIMARY KEY (organization_id, connector, id),
+  constraint ingest_readers_status CHECK ((status = ANY (ARRAY['starting'::text, 'running'::text, 'paused'::text, 'retrying'::text])))
+);
+comment on table ingest_readers is 'Processes that read for a connector, as they last said of themselves, by the clock of Postgres.';
+
 create table integration_calls (
   id uuid not null,
   organization_id uuid not null,

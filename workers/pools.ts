@@ -17,6 +17,7 @@ import { analyticsHandlers, watchAnalyticsMarks } from '../src/areas/reporting/r
 import { auditHandlers } from '../src/areas/tenancy/write-api-logs/jobs.ts';
 import { openCounters } from '../src/areas/usage/access/counters.ts';
 import { shapeHandlers } from '../src/areas/usage/build-shapes/jobs.ts';
+import { startConnectors } from '../src/areas/usage/connectors/start-connectors.ts';
 import { finishHandlers } from '../src/areas/usage/ingest-events/finish-jobs.ts';
 import { storeHandlers } from '../src/areas/usage/ingest-events/jobs.ts';
 import { createFinisherNudge } from '../src/areas/usage/ingest-events/nudge-finisher.ts';
@@ -146,6 +147,8 @@ export const pools = {
       },
     ];
   },
+  // No queue: it reads the streams of CONNECTORS_FILE.
+  connectors: (runtime) => startConnectors(runtime),
   aggregation: (runtime) => [
     serve(runtime, 'aggregation', runtime.config.CONCURRENCY_AGGREGATION, {
       ...finishHandlers(runtime),
@@ -244,6 +247,8 @@ export type PoolName = keyof typeof pools;
 
 /** Statements that store events (two at the same time, in two parts each) or explain them. */
 const EVENTS_CONNECTIONS = 6;
+/** Transactions that store messages of streams, one a connector, and what is said of them. */
+const CONNECTORS_CONNECTIONS = 6;
 /** Short transactions before and after a question. */
 const ASKING_CONNECTIONS = 6;
 /** Deliveries are read and written by merged statements. */
@@ -261,6 +266,7 @@ const connections: Record<PoolName, (config: Config) => number> = {
   'credit-notes': (config) => config.CONCURRENCY_CREDIT_NOTES + BESIDE_JOBS,
   previews: (config) => config.CONCURRENCY_PREVIEWS + BESIDE_JOBS,
   events: () => EVENTS_CONNECTIONS,
+  connectors: () => CONNECTORS_CONNECTIONS,
   aggregation: (config) => config.CONCURRENCY_AGGREGATION + BESIDE_JOBS,
   billing: (config) => config.CONCURRENCY_BILLING + BESIDE_JOBS,
   clocks: (config) => CONNECTIONS_OF_LEASED_JOB * config.CONCURRENCY_CLOCKS + BESIDE_JOBS,
@@ -275,8 +281,11 @@ const connections: Record<PoolName, (config: Config) => number> = {
  * Starts the named pools in this process; `close` lets running jobs finish. Each pool has its own connections, so that
  * a busy pool takes none from the others even if all run in one process.
  */
-export async function startPools(config: Config, names: PoolName[], log?: Log): Promise<Closable> {
-  const name = names.length === 1 ? names[0]! : 'workers';
+export async function startPools(config: Config, wanted: PoolName[], log?: Log): Promise<Closable> {
+  const isAsked = (pool: PoolName) =>
+    pool !== 'connectors' || wanted.length === 1 || config.CONNECTORS_FILE !== undefined;
+  const names = wanted.filter(isAsked);
+  const name = wanted.length === 1 ? wanted[0]! : 'workers';
   const runtime = openRuntime(config, name, log, { reactions, ownConnections: WATCHING_CONNECTIONS });
   await startWithSecrets(runtime);
   const start = (pool: PoolName) =>

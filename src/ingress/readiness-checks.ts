@@ -1,3 +1,4 @@
+import { listTroubledReaders } from '../areas/usage/connectors/readers.ts';
 import { listSkippedJobs } from '../jobs/periodic-jobs/queries.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
@@ -56,6 +57,10 @@ export const READINESS_CHECKS: Record<string, (deps: ReadinessDeps) => Promise<T
       reason: `${means} (${process}: ${reason})`,
     })),
   metrics: silentWorkers,
+  streams: async ({ sql }) =>
+    (await listTroubledReaders(sql, MOST_STREAMS)).map(({ connector, organization_id, error }) => ({
+      reason: `the stream ${connector} of the organization ${organization_id} is not read: ${error}`,
+    })),
   synchronous_standby: async ({ standby }) => {
     const reason = standby?.why();
     return reason === undefined ? [] : [{ reason: `${reason}: writes and events are refused`, stops: true }];
@@ -65,6 +70,9 @@ export const READINESS_CHECKS: Record<string, (deps: ReadinessDeps) => Promise<T
       reason === null ? [] : [{ reason: `reads go elsewhere than to the replica ${replica}, which ${reason}` }],
     ),
 };
+
+/** How many streams in trouble are named. */
+const MOST_STREAMS = 10;
 
 /** So many ticks of a job must have been skipped one after the other. */
 const SKIPPED_IN_A_ROW = 3;

@@ -230,6 +230,7 @@ const Settings = z.object({
     .url({ protocol: /^(?:file|s3)$/, error: 'must be the address of a folder, file:///…, or bucket, s3://…' })
     .optional()
     .describe('Folder or bucket in which raw events are archived before they are removed; unset: without an archive'),
+  CONNECTORS_FILE: z.string().optional().describe('File (YAML or JSON) that says which streams are read; unset: none'),
   TEST_CLOCK_MAX_SPAN_YEARS: whole(5).describe('Farthest advance of a test clock'),
   TEST_CLOCK_MAX_STEPS: whole(100_000).describe('Instants with work in one advance'),
   HOLD_MAX_SECONDS: whole(86_400).describe('Longest life of a wallet hold'),
@@ -316,6 +317,7 @@ const EXAMPLES: Record<string, string> = {
   EVENT_KEYS_RETENTION_MONTHS: '24',
   EVENTS_RAW_DAYS: '400',
   EVENTS_ARCHIVE_URL: 'file:///srv/meterstone/events',
+  CONNECTORS_FILE: '/etc/meterstone/connectors.yaml',
   STRIPE_API_URL: 'http://127.0.0.1:12111',
   GOCARDLESS_API_URL: 'http://127.0.0.1:12113',
   ADYEN_API_URL: 'http://127.0.0.1:12114',

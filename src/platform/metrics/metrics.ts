@@ -124,6 +124,37 @@ export function createMetrics(processName: string) {
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
       registers,
     }),
+    streamMessages: new Counter({
+      name: 'meterstone_stream_messages_total',
+      help: 'Messages of streams that were read and settled',
+      labelNames: ['organization', 'connector'],
+      registers,
+    }),
+    streamEvents: new Counter({
+      name: 'meterstone_stream_events_total',
+      help: 'Events of streams by what became of them (stored, replayed, dead)',
+      labelNames: ['organization', 'connector', 'outcome'],
+      registers,
+    }),
+    streamBatchSeconds: new Histogram({
+      name: 'meterstone_stream_batch_seconds',
+      help: 'Time to store the messages of one transaction',
+      labelNames: ['organization', 'connector'],
+      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+      registers,
+    }),
+    streamLagSeconds: new Gauge({
+      name: 'meterstone_stream_lag_seconds',
+      help: 'Age of the oldest message that is not stored',
+      labelNames: ['organization', 'connector'],
+      registers,
+    }),
+    streamLagMessages: new Gauge({
+      name: 'meterstone_stream_lag_messages',
+      help: 'Messages that are not stored yet',
+      labelNames: ['organization', 'connector'],
+      registers,
+    }),
     redisFallbacks: new Counter({
       name: 'meterstone_redis_fallbacks_total',
       help: 'Calls to Redis that failed and without which work went on, by what went on',

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Log } from '../../../platform/log/log.ts';
+import type { Metrics } from '../../../platform/metrics/metrics.ts';
+import { type Lag, type SourceHost, SourceTrouble, type StreamSource } from '../../../platform/streams/source.ts';
+import type { StoreDeps } from '../ingest-events/store-events.ts';
+import { listCheckpoints, resetCheckpoint } from './checkpoints.ts';
+import { createIntake } from './intake.ts';
+import { enterConnector, leaveReading, type ReaderState, sayReading } from './readers.ts';
+import { type ConnectorOf, type Outcome, storeMessages } from './store-messages.ts';
+
+/** How often a process says what it does, and looks whether somebody paused the connector. */
+const SAY_EVERY_MS = 2000;
+/** Wait before a source that failed is read again: doubled up to the longest. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+/** So long a source must have been read before its next failure waits the first time only. */
+const STEADY_MS = 60_000;
+const NO_LAG: Lag = { messages: null, seconds: null };
+const ERROR_MAX = 500;
+
+export type ConnectorDeps = StoreDeps & { log: Log; metrics: Metrics };
+
+/** A connector that is read. */
+export interface Running {
+  state(): ReaderState;
+  /** Ends reading; what is in a transaction is committed. */
+  close(): Promise<void>;
+}
+
+/**
+ * Reads a source and stores its messages until it is closed: again and again when the source fails, not at all while
+ * somebody pauses the connector.
+ *
+ * Rules: streams.md#connectors, streams.md#when-something-is-away.
+ */
+export function runConnector(
+  deps: ConnectorDeps,
+  connector: ConnectorOf & { kind: string },
+  source: StreamSource,
+): Running {
+  const ended = new AbortController();
+  const reader = randomUUID();
+  const log = deps.log.child({ connector: connector.code, organization_id: connector.organizationId });
+  const state: ReaderState = { status: 'starting', error: null, lag: NO_LAG };
+  let isPaused = false;
+  let lagOf: () => Lag | Promise<Lag> = () => NO_LAG;
+  let reading: AbortController | undefined;
+
+  const say = async () => {
+    state.lag = await Promise.resolve(lagOf()).catch(() => NO_LAG); // the source is away, and its loop says so
+    measureLag(deps.metrics, connector, state.lag);
+    const [row] = await sayReading(deps.sql, connector, reader, state);
+    isPaused = row?.is_paused ?? false;
+    if (isPaused) reading?.abort(new Error('paused'));
+  };
+
+  async function heartbeat(): Promise<void> {
+    while (!ended.signal.aborted) {
+      await say().catch(() => {}); // the database is away: storing says so
+      await pause(SAY_EVERY_MS, undefined, { signal: ended.signal }).catch(() => {}); // closed
+    }
+  }
+
+  async function readOnce(): Promise<void> {
+    reading = new AbortController();
+    const signal = AbortSignal.any([ended.signal, reading.signal]);
+    const intake = createIntake({
+      signal,
+      store: (messages) => storeMessages(deps, connector, messages),
+      onFailure(error) {
+        Object.assign(state, { status: 'retrying', error: `events cannot be stored: ${wordsOf(error)}` });
+        log.warn({ err: error }, 'messages of a stream wait for the database');
+      },
+      onStored(outcome, seconds) {
+        Object.assign(state, { status: 'running', error: null });
+        measure(deps.metrics, connector, outcome, seconds);
+      },
+    });
+    const host: SourceHost = {
+      organizationId: connector.organizationId,
+      connector: connector.code,
+      signal,
+      log,
+      deliver: intake.deliver,
+      room: intake.room,
+      checkpoints: (prefix) => listCheckpoints(deps.sql, connector, prefix),
+      forget: async (key) => void (await resetCheckpoint(deps.sql, connector, key)),
+      isReading: () => Object.assign(state, { status: 'running', error: null }),
+      lag(of) {
+        lagOf = of;
+      },
+      now: realNow,
+    };
+    try {
+      await source.run(host);
+    } finally {
+      lagOf = () => NO_LAG;
+      reading.abort(new Error('the source has ended')); // what it left undelivered is read again
+      await intake.idle();
+      reading = undefined;
+    }
+  }
+
+  async function loop(): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS;
+    const wait = (ms: number) => pause(ms, undefined, { signal: ended.signal }).catch(() => {}); // closed
+    while (!ended.signal.aborted) {
+      if (isPaused) {
+        Object.assign(state, { status: 'paused', error: null });
+        await wait(SAY_EVERY_MS);
+        continue;
+      }
+      const from = performance.now();
+      try {
+        Object.assign(state, { status: 'starting' });
+        await readOnce();
+        if (!isPaused && !ended.signal.aborted) throw new SourceTrouble('the source has ended');
+      } catch (error) {
+        if (ended.signal.aborted || isPaused) continue;
+        if (performance.now() - from > STEADY_MS) pauseMs = FIRST_PAUSE_MS;
+        Object.assign(state, { status: 'retrying', error: wordsOf(error) });
+        log.warn(error instanceof SourceTrouble ? { error: error.message } : { err: error }, 'a stream is not read');
+        await wait(pauseMs);
+        pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+      }
+    }
+  }
+
+  async function start(): Promise<void> {
+    await untilEntered(deps, connector, ended.signal);
+    await say().catch(() => {}); // the next one does
+    await Promise.all([heartbeat(), loop()]);
+  }
+
+  const running = start();
+  return {
+    state: () => state,
+    async close() {
+      ended.abort(new Error('the process ends'));
+      await running;
+      await leaveReading(deps.sql, connector, reader).catch(() => {}); // it is forgotten by itself
+    },
+  };
+}
+
+async function untilEntered(
+  { sql, log }: ConnectorDeps,
+  connector: ConnectorOf & { kind: string },
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await enterConnector(sql, connector, connector.kind);
+      return;
+    } catch (error) {
+      log.warn({ err: error }, 'a connector waits for the database');
+      await pause(FIRST_PAUSE_MS, undefined, { signal }).catch(() => {}); // closed
+    }
+  }
+}
+
+/** What is wrong, shortened; libraries name no secrets in their messages, and sources word what they know better. */
+const wordsOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, ERROR_MAX);
+
+const labelsOf = ({ organizationId, code }: ConnectorOf) => ({ organization: organizationId, connector: code });
+
+function measure(metrics: Metrics, connector: ConnectorOf, outcome: Outcome, seconds: number): void {
+  const labels = labelsOf(connector);
+  metrics.streamMessages.inc(labels, outcome.taken);
+  for (const verdict of ['stored', 'replayed', 'dead'] as const) {
+    if (outcome[verdict] > 0) metrics.streamEvents.inc({ ...labels, outcome: verdict }, outcome[verdict]);
+  }
+  metrics.streamBatchSeconds.observe(labels, seconds);
+}
+
+function measureLag(metrics: Metrics, connector: ConnectorOf, { messages, seconds }: Lag): void {
+  const labels = labelsOf(connector);
+  if (messages === null) metrics.streamLagMessages.remove(labels);
+  else metrics.streamLagMessages.set(labels, messages);
+  if (seconds === null) metrics.streamLagSeconds.remove(labels);
+  else metrics.streamLagSeconds.set(labels, seconds);
+}

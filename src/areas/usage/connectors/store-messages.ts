@@ -1,0 +1,176 @@
+import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
+import type { Delivered, PutAside, StreamMessage } from '../../../platform/streams/source.ts';
+import type { IncomingBatch, IncomingEvent, Verdict } from '../events/incoming-event.ts';
+import { isoOfMs } from '../events/timestamps.ts';
+import { storeBeside } from '../ingest-events/store-beside.ts';
+import type { StoreDeps } from '../ingest-events/store-events.ts';
+import { moveCheckpoints, type Progress } from './checkpoints.ts';
+import { type Connector, type DeadLetter, insertDeadLetters } from './dead-letters.ts';
+import { type DeadMessage, deadMessage } from './dead-message.ts';
+import { type DecodedEvent, decodeMessage } from './decode-message.ts';
+
+/** How many events and bytes of messages share a transaction; a larger message goes alone. */
+const MOST_EVENTS = 1000;
+const MOST_BYTES = 1024 * 1024;
+/** What stands as the sender of an event of a stream. */
+const SENDER = 'connector';
+
+export interface ConnectorOf extends Connector {
+  isSandbox: boolean;
+}
+
+/** The organization's test clock advances: its events are stored afterwards. */
+export class ClockAdvances extends Error {
+  constructor() {
+    super('the test clock of the organization advances');
+    this.name = 'ClockAdvances';
+  }
+}
+
+/** What became of the messages of one transaction. */
+export interface Outcome extends Delivered {
+  /** How many messages, from the first one. */
+  taken: number;
+  stored: number;
+  replayed: number;
+  dead: number;
+}
+
+/** An event of a message, or what is put aside of it. */
+interface Piece {
+  of: StreamMessage;
+  part: number;
+  decoded: DecodedEvent;
+  /** Whether it is all that its message holds. */
+  isAlone: boolean;
+}
+
+/**
+ * Stores as many messages as share a transaction, from the first one: their events, dead letters of what cannot be
+ * stored, and how far was read, all of it or nothing. Three awaited statements at most.
+ *
+ * messages  at least one; those of a key in their order
+ *
+ * @throws ClockAdvances; any error of the database: nothing is stored
+ * Rules: streams.md#storing, streams.md#dead-letters.
+ */
+export async function storeMessages(
+  deps: StoreDeps,
+  connector: ConnectorOf,
+  messages: readonly StreamMessage[],
+): Promise<Outcome> {
+  const { pieces, taken } = decodeSome(connector, messages);
+  const now = isoOfMs(realNowExactMs());
+  const events = pieces.flatMap(({ decoded }) => ('event' in decoded ? [decoded.event] : []));
+  let outcome: Outcome | undefined;
+  await storeBeside(deps, batchOf(connector, events, now), async (tx, verdicts) => {
+    if (verdicts.some((verdict) => typeof verdict === 'object' && 'e' in verdict && verdict.e.status === 405))
+      throw new ClockAdvances();
+    const settled = settle(pieces, messages.slice(0, taken), verdicts);
+    outcome = settled.outcome;
+    const { letters, progress } = settled;
+    // Sent together.
+    await Promise.all([
+      letters.length === 0 ? [] : insertDeadLetters(tx, connector, letters, now),
+      moveCheckpoints(tx, connector, progress, now),
+    ]);
+  });
+  return outcome!;
+}
+
+/** Decodes messages until a transaction is full. */
+function decodeSome(connector: Connector, messages: readonly StreamMessage[]): { pieces: Piece[]; taken: number } {
+  const pieces: Piece[] = [];
+  let taken = 0;
+  let bytes = 0;
+  for (const message of messages) {
+    const length = message.bytes?.length ?? 0;
+    if (taken > 0 && (pieces.length >= MOST_EVENTS || bytes + length > MOST_BYTES)) break;
+    const decoded = message.bytes === null ? [] : decodeMessage(message.bytes, sourceOf(connector, message));
+    if (taken > 0 && pieces.length + decoded.length > MOST_EVENTS) break;
+    const isAlone = decoded.length === 1;
+    for (const [part, each] of decoded.entries()) pieces.push({ of: message, part, decoded: each, isAlone });
+    bytes += length;
+    taken += 1;
+  }
+  return { pieces, taken };
+}
+
+const sourceOf = ({ organizationId }: Connector, { sourceTime, headers }: StreamMessage) => ({
+  organizationId,
+  sourceTime,
+  ...(headers ? { headers } : {}),
+});
+
+const batchOf = ({ organizationId, isSandbox }: ConnectorOf, events: IncomingEvent[], now: string): IncomingBatch => ({
+  organization_id: organizationId,
+  sandbox: isSandbox,
+  atomic: false,
+  received_at: now,
+  user_agent: SENDER,
+  remote_address: null,
+  events,
+});
+
+/** Verdicts become counts, dead letters and checkpoints. */
+function settle(pieces: readonly Piece[], messages: readonly StreamMessage[], verdicts: readonly Verdict[]) {
+  const letters: DeadLetter[] = [];
+  const byKey = new Map<string, Progress>();
+  for (const { checkpoint } of messages) {
+    const kept = byKey.get(checkpoint.key);
+    if (kept) kept.checkpoint = checkpoint;
+    else byKey.set(checkpoint.key, { checkpoint, received: 0, stored: 0, replayed: 0, dead: 0 });
+    byKey.get(checkpoint.key)!.received += 1;
+  }
+  const reasons = new Map<StreamMessage, { code: string; message: string }[]>();
+  let next = 0;
+  for (const piece of pieces) {
+    const { of, part, decoded } = piece;
+    const progress = byKey.get(of.checkpoint.key)!;
+    const dead = 'dead' in decoded ? decoded.dead : deadOf(piece, decoded.event, verdicts[next]!);
+    if ('event' in decoded) {
+      if (!dead) progress[isReplayed(verdicts[next]!) ? 'replayed' : 'stored'] += 1;
+      next += 1;
+    }
+    if (!dead) continue;
+    progress.dead += 1;
+    letters.push({ ...dead, position: of.position, part, sourceTime: of.sourceTime, headers: of.headers ?? {} });
+    reasons.set(of, [...(reasons.get(of) ?? []), { code: dead.code, message: dead.message }]);
+  }
+  const progress = [...byKey.values()];
+  const sum = (count: 'stored' | 'replayed' | 'dead') => progress.reduce((total, each) => total + each[count], 0);
+  const putAside: PutAside[] = [...reasons].map(([message, found]) => ({ message, reasons: found }));
+  const outcome: Outcome = {
+    taken: messages.length,
+    stored: sum('stored'),
+    replayed: sum('replayed'),
+    dead: sum('dead'),
+    putAside,
+  };
+  return { letters, progress, outcome };
+}
+
+const isReplayed = (verdict: Verdict): boolean => typeof verdict === 'object' && 'r' in verdict;
+
+/** Undefined if the event is stored, now or earlier. */
+function deadOf({ of, isAlone }: Piece, event: IncomingEvent, verdict: Verdict): DeadMessage | undefined {
+  const payload = () => (isAlone ? of.bytes! : Buffer.from(eventText(event)));
+  if (verdict === 1) return deadMessage('value_already_exist', 'transaction_id: value_already_exist', payload());
+  if (typeof verdict !== 'object' || !('e' in verdict)) return undefined;
+  const { error_details: details } = verdict.e.body as { error_details?: Record<string, string[]> };
+  const told = Object.entries(details ?? {}).map(([field, codes]) => `${field}: ${codes.join(', ')}`);
+  return deadMessage('invalid_event', told.join('; ') || 'the event is refused', payload());
+}
+
+/** An event of a message with several, as it could be sent alone. */
+function eventText({ transaction_id, external_subscription_id, code, timestamp, properties, ...event }: IncomingEvent) {
+  const { precise_total_amount_cents: amount } = event;
+  const head = JSON.stringify({
+    transaction_id,
+    external_subscription_id,
+    code,
+    ...(timestamp === null ? {} : { timestamp }),
+    ...(amount === null ? {} : { precise_total_amount_cents: amount }),
+  });
+  return `${head.slice(0, -1)},"properties":${properties}}`;
+}

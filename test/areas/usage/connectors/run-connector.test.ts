@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
+import { runConnector } from '../../../../src/areas/usage/connectors/run-connector.ts';
+import { createMetrics } from '../../../../src/platform/metrics/metrics.ts';
+import {
+  type SourceHost,
+  SourceTrouble,
+  type StreamMessage,
+  type StreamSource,
+} from '../../../../src/platform/streams/source.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { until } from '../../../support/until.ts';
+import { storage } from '../ingest-events/build.ts';
+
+let database: TestDatabase;
+let organizationId: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  organizationId = (await createOrganization(database.sql, { name: 'Acme', sandbox: false })).organization_id;
+});
+
+const metrics = createMetrics('test');
+const message = (offset: number): StreamMessage => ({
+  position: `calls/0/${offset}`,
+  bytes: Buffer.from(JSON.stringify({ transaction_id: `t${offset}`, external_subscription_id: 's', code: 'calls' })),
+  sourceTime: '2026-03-10T12:00:00.000000Z',
+  checkpoint: { key: 'calls/0', rank: String(offset), value: { next: offset + 1 } },
+});
+
+/** A source that a test drives: its messages come behind the stored checkpoint. */
+class Driven implements StreamSource {
+  host: SourceHost | undefined;
+  runs = 0;
+  next = 0;
+  trouble: Error | undefined;
+
+  async run(host: SourceHost): Promise<void> {
+    this.runs += 1;
+    if (this.trouble) throw this.trouble;
+    const [checkpoint] = await host.checkpoints('calls/');
+    this.next = (checkpoint?.value.next as number | undefined) ?? 0;
+    host.isReading();
+    host.lag(() => ({ messages: 5, seconds: 1.5 }));
+    this.host = host;
+    await new Promise((resolve) => host.signal.addEventListener('abort', resolve));
+    this.host = undefined;
+  }
+
+  async send(count: number): Promise<void> {
+    const host = await until(() => this.host);
+    const from = this.next;
+    this.next += count;
+    await host.deliver(Array.from({ length: count }, (_, index) => message(from + index)));
+  }
+}
+
+function start(source: StreamSource) {
+  const connector = { organizationId, code: 'stream', kind: 'driven', isSandbox: false };
+  const running = runConnector({ ...storage(database.sql).deps, metrics }, connector, source);
+  onTestFinished(() => running.close());
+  return running;
+}
+
+const reader = async () =>
+  (
+    await database.sql`select status, error, lag_messages from ingest_readers where organization_id = ${organizationId}`
+  )[0];
+const countEvents = async () =>
+  (await database.sql`select from events where organization_id = ${organizationId}`).length;
+const pause = (isPaused: boolean) => database.sql`
+  update ingest_connectors set paused_at = case when ${isPaused} then now() end where organization_id = ${organizationId}`;
+
+test('a source goes on behind its checkpoint when the process starts anew', async () => {
+  const source = new Driven();
+  const first = start(source);
+  await source.send(3);
+  await first.close();
+  expect(await reader()).toBeUndefined();
+  const again = new Driven();
+  start(again);
+  await until(() => again.host);
+  expect(again.next).toBe(3);
+  await again.send(2);
+  expect(await countEvents()).toBe(5);
+});
+
+test('a source in trouble is read again, and what is wrong is said', async () => {
+  const source = new Driven();
+  source.trouble = new SourceTrouble('the brokers cannot be reached: a:9092');
+  const running = start(source);
+  await until(async () => (await reader())?.status === 'retrying');
+  expect(await reader()).toMatchObject({ error: 'the brokers cannot be reached: a:9092' });
+  source.trouble = undefined;
+  await source.send(1);
+  expect(running.state()).toMatchObject({ status: 'running', error: null });
+  expect(source.runs).toBeGreaterThan(1);
+});
+
+test('a paused connector reads nothing until it is resumed', async () => {
+  const source = new Driven();
+  start(source);
+  await source.send(1);
+  await pause(true);
+  await until(async () => (await reader())?.status === 'paused');
+  expect(source.host).toBeUndefined();
+  await pause(false);
+  await source.send(1);
+  expect(await countEvents()).toBe(2);
+  await until(async () => (await reader())?.lag_messages === 5);
+});
+
+test('while nothing can be stored messages wait, and none is put aside', async () => {
+  const { sql } = database;
+  await sql.unsafe(`
+    create or replace function disk_full() returns trigger language plpgsql as $$
+      begin raise exception 'could not extend file' using errcode = '53100'; end $$;
+    create trigger disk_full before insert on events for each statement execute function disk_full()`);
+  const source = new Driven();
+  const running = start(source);
+  const sent = source.send(2);
+  try {
+    await until(() => running.state().status === 'retrying');
+    expect(running.state().error).toContain('events cannot be stored');
+  } finally {
+    await sql.unsafe('drop trigger disk_full on events');
+  }
+  await sent;
+  expect(await countEvents()).toBe(2);
+  expect(await sql`select from ingest_dead_letters where organization_id = ${organizationId}`).toHaveLength(0);
+  expect(running.state().status).toBe('running');
+});
+
+test('two processes that read the same messages store each event once', async () => {
+  const sources = [new Driven(), new Driven()];
+  for (const source of sources) start(source);
+  await Promise.all(sources.map((source) => source.send(40)));
+  expect(await countEvents()).toBe(40);
+  const [counts] = await database.sql`
+    select received, stored, replayed from ingest_checkpoints where organization_id = ${organizationId}`;
+  expect(counts).toEqual({ received: 80, stored: 40, replayed: 40 });
+});
