@@ -63,6 +63,7 @@ import { securityLogOperations } from './areas/tenancy/security-logs/routes.ts';
 import { accessOperations } from './areas/usage/access/routes.ts';
 import { eventCorrectionOperations } from './areas/usage/event-corrections/routes.ts';
 import { eventOperations } from './areas/usage/events/routes.ts';
+import { ingestionOperations } from './areas/usage/ingestion/routes.ts';
 import { lifetimeUsageOperations } from './areas/usage/lifetime-usage/routes.ts';
 import { unmatchedEventOperations } from './areas/usage/unmatched-events/routes.ts';
 import { usageOperations } from './areas/usage/usage/routes.ts';
@@ -138,6 +139,7 @@ export const operations: Operation[] = [
   ...usageOperations,
   ...eventCorrectionOperations,
   ...unmatchedEventOperations,
+  ...ingestionOperations,
 ];
 
 /** Operations by name, as commands travel. */

@@ -31,6 +31,7 @@ import { executeOrders, expireOrderForms } from './areas/selling/execute-orders/
 import { retention } from './areas/tenancy/retain-rows/delete-by-class.ts';
 import { rollupAudit } from './areas/usage/build-shapes/repair-hours.ts';
 import { validateEvents } from './areas/usage/ingest-events/validate-events.ts';
+import { cleanDeadLetters } from './areas/usage/ingestion/clean-dead-letters.ts';
 import { dailyUsage } from './areas/usage/snapshot-usage/snapshot-daily-usage.ts';
 import { cleanIdempotency } from './jobs/sweep-rows/clean-idempotency.ts';
 import { housekeeping } from './jobs/sweep-rows/housekeeping.ts';
@@ -82,6 +83,7 @@ export const sweepJobs: readonly SweepJob[] = [
   cleanIdempotency,
   cleanWebhooks,
   cleanProviderEvents,
+  cleanDeadLetters,
   cleanSecrets,
   housekeeping,
   retention,

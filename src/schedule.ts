@@ -248,6 +248,13 @@ const rows = [
     afterMissedTicks: 'by selection',
   },
   {
+    job: 'clean-dead-letters',
+    tick: { timeOfDay: '01:15' },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
     job: 'clean-secrets',
     tick: { timeOfDay: '01:20' },
     clock: 'R',

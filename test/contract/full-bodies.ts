@@ -733,6 +733,18 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
         },
       },
     },
+    retryDeadLetter: {
+      body: {
+        dead_letter: {
+          payload: {
+            transaction_id: 'again',
+            external_subscription_id: 'running',
+            code: 'calls',
+            properties: { n: 1 },
+          },
+        },
+      },
+    },
     healUnmatchedEvents: {
       body: { heal: { code: 'calls', external_subscription_id: 'nobody' } },
     },

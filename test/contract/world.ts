@@ -258,6 +258,7 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
       theirs, first_seen_at, last_seen_at)
     select ${drift}, organization_id, id, 'payment_missing_there', 'error', 'open', 'pi_gone', '{}', null, now(), now()
     from payment_providers where id = ${payment_provider.svc_id}`;
+  const letter = await enterStream(sql, payment_provider.svc_id);
   const inboundEvent = await found('/inbound_events', 'inbound_events');
   await made('/customers', { customer: { external_id: 'late', currency: 'EUR', email: 'late@example.com' } });
   const { invoice: unpaid } = await made('/invoices', {
@@ -294,6 +295,7 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
     features: { code: 'seats', privilege_code: 'max' },
     fees: { svc_id: invoice.fees[0].svc_id },
     inbound_events: { svc_id: inboundEvent.svc_id },
+    ingestion: { code: 'stream', svc_id: letter },
     provider_drifts: { svc_id: drift },
     provider_reconciliations: { svc_id: provider_reconciliation.svc_id },
     invoice_custom_sections: { code: 'terms' },
@@ -356,4 +358,20 @@ export function pathOf(operation: Operation, world: World): string {
   const params = paramsOf(operation, world);
   const path = operation.path.replaceAll(/:(\w+)/g, (_, name: string) => params[name]!);
   return QUERIES[operation.name] === undefined ? path : `${path}?${QUERIES[operation.name]}`;
+}
+
+/** A stream of the organization that has a connection, with a message that could not become an event: its id. */
+async function enterStream(sql: Sql, connectionId: string): Promise<string> {
+  const id = newId();
+  await sql`
+    with owner as (select organization_id from payment_providers where id = ${connectionId}), connector as (
+      insert into ingest_connectors (organization_id, code, kind, created_at)
+      select organization_id, 'stream', 'kafka', now() from owner
+    )
+    insert into ingest_dead_letters (organization_id, id, connector, position, part, payload, payload_digest, is_cut,
+      headers, source_time, error_code, error_message, attempts, status, failed_at)
+    select organization_id, ${id}, 'stream', 'calls/0/1', 0, '{}', '', false, '{}', now(), 'value_is_mandatory',
+      'code: value_is_mandatory', 1, 'open', now()
+    from owner`;
+  return id;
 }

@@ -139,6 +139,7 @@ describe('the table of periodic jobs', () => {
     'retention',
     'archive-roots',
     'send-e-documents',
+    'clean-dead-letters',
     'reconcile-providers',
     'resume-reconciliations',
   ];

@@ -45,6 +45,16 @@ export const USAGE_EXAMPLES: Readonly<Record<string, object>> = {
       properties: { gb: 8, region: 'eu' },
     },
   },
+  retryDeadLetter: {
+    dead_letter: {
+      payload: {
+        transaction_id: '7f0c1b9e',
+        external_subscription_id: 'ada-1',
+        code: 'storage',
+        properties: { gb: 8, region: 'eu' },
+      },
+    },
+  },
   healUnmatchedEvents: { heal: { code: 'storage' } },
   createSubscriptionAlert: { alert },
   updateSubscriptionAlert: { alert: { thresholds: [{ value: '60000', code: 'warn' }] } },

@@ -37,6 +37,7 @@ export const USAGE_FIELDS: FieldWords = {
   expected_count: 'Of `retract_range`: how many events you expect; another number changes nothing',
   'heal.code': 'Only events with this code',
   'heal.external_subscription_id': 'Only events of this subscription',
+  'dead_letter.payload': 'The message as it should have come: its text, or its JSON value; default: as it came',
   bill_in_advance: 'Only false: healed events of charges in advance are not billed one by one',
 
   'alert.code': 'Code of the alert, unique for the subscription or wallet',

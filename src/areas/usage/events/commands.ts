@@ -35,7 +35,11 @@ export async function storeInCommand(ctx: Context, input: EventsInput): Promise<
   return new Answer(null, { json: text, ...(isReplayed ? { headers: { 'X-Svc-Replayed': 'true' } } : {}) });
 }
 
-async function storeOrRefuse(ctx: Context, batch: IncomingBatch, now: string): Promise<Verdict[]> {
+/**
+ * Stores a batch in the command's own transaction and returns the verdict on each event. What follows from stored events
+ * is owed by it.
+ */
+export async function storeOrRefuse(ctx: Context, batch: IncomingBatch, now: string): Promise<Verdict[]> {
   try {
     return await store(ctx, batch, now);
   } catch (error) {

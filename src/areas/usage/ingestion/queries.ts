@@ -1,0 +1,163 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import { isoText } from '../../../platform/db/iso-text.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import { limitOf } from '../../../platform/lists/pagination.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import type { DeadCode } from '../connectors/dead-message.ts';
+import { READER_GONE_AFTER_SECONDS } from '../connectors/readers.ts';
+import type { CONNECTOR_STATUSES, ConnectorsQuery, DEAD_LETTER_STATUSES, DeadLettersQuery } from './schema.ts';
+
+export interface ConnectorRow {
+  code: string;
+  kind: string;
+  status: (typeof CONNECTOR_STATUSES)[number];
+  error: string | null;
+  processes: number;
+  received: number;
+  stored: number;
+  replayed: number;
+  dead: number;
+  lag_messages: number | null;
+  lag_seconds: number | null;
+  last_stored_at: Temporal.Instant | null;
+  paused_at: Temporal.Instant | null;
+  created_at: Temporal.Instant;
+}
+
+const connectorRows = (db: Db, passing: Fragment): Fragment => db`
+  select connector.code, connector.kind, connector.paused_at, connector.created_at,
+    case when connector.paused_at is not null then 'paused' when reader.processes = 0 then 'stopped'
+      when reader.retries then 'retrying' when reader.runs then 'running' else 'starting' end as status,
+    case when connector.paused_at is null then reader.error end as error, reader.processes::int as processes,
+    reader.lag_messages, reader.lag_seconds, kept.received, kept.stored, kept.replayed, kept.dead, kept.last_stored_at
+  from ingest_connectors connector
+  cross join lateral (
+    select count(*) as processes, bool_or(status = 'retrying') as retries, bool_or(status = 'running') as runs,
+      min(error) as error, sum(lag_messages)::bigint as lag_messages, max(lag_seconds)::float8 as lag_seconds
+    from ingest_readers
+    where organization_id = connector.organization_id and connector = connector.code
+      and said_at > clock_timestamp() - ${READER_GONE_AFTER_SECONDS} * interval '1 second'
+  ) reader
+  cross join lateral (
+    select coalesce(sum(received), 0)::bigint as received, coalesce(sum(stored), 0)::bigint as stored,
+      coalesce(sum(replayed), 0)::bigint as replayed, coalesce(sum(dead), 0)::bigint as dead,
+      max(updated_at) as last_stored_at
+    from ingest_checkpoints
+    where organization_id = connector.organization_id and connector = connector.code
+  ) kept
+  where ${passing}`;
+
+/** A page of the connectors by their code, and how many there are. */
+export async function listConnectors(
+  { db, organizationId }: Scope,
+  query: ConnectorsQuery,
+): Promise<{ rows: ConnectorRow[]; totalCount: number }> {
+  const { limit, offset } = limitOf(query);
+  const [rows, [count]] = await Promise.all([
+    db<ConnectorRow[]>`
+      ${connectorRows(db, db`connector.organization_id = ${organizationId}`)}
+      order by connector.code limit ${limit} offset ${offset}`,
+    db<{ total: number }[]>`
+      select count(*) as total from ingest_connectors where organization_id = ${organizationId}`,
+  ]);
+  return { rows, totalCount: count!.total };
+}
+
+/** @throws Refusal 404 connector */
+export async function getConnector({ db, organizationId }: Scope, code: string): Promise<ConnectorRow> {
+  const [row] = await db<ConnectorRow[]>`
+    ${connectorRows(db, db`connector.organization_id = ${organizationId} and connector.code = ${code}`)}`;
+  if (!row) throw refuse.notFound('connector');
+  return row;
+}
+
+/** Pauses a connector, or lets it go on; it stays as it is if it is so already. By real time, as its processes work. */
+export const setPaused = ({ db, organizationId }: Scope, code: string, isPaused: boolean) => db`
+  update ingest_connectors
+  set paused_at = case when ${isPaused} then coalesce(paused_at, clock_timestamp()) end
+  where organization_id = ${organizationId} and code = ${code}`;
+
+export interface DeadLetterRow {
+  id: string;
+  connector: string;
+  position: string;
+  part: number;
+  is_cut: boolean;
+  error_code: DeadCode;
+  error_message: string;
+  attempts: number;
+  status: (typeof DEAD_LETTER_STATUSES)[number];
+  source_time: Temporal.Instant;
+  failed_at: Temporal.Instant;
+  resolved_at: Temporal.Instant | null;
+}
+
+/** A dead letter with what came. */
+export interface WholeDeadLetter extends DeadLetterRow {
+  payload: Uint8Array;
+  headers: Record<string, string>;
+  /** ISO text with microseconds. */
+  source_time_text: string;
+}
+
+const columns = (db: Db): Fragment => db`
+  id, connector, position, part, is_cut, error_code, error_message, attempts, status, source_time, failed_at,
+  resolved_at`;
+
+/** A page of dead letters, newest first, and how many there are. */
+export async function listDeadLetters(
+  { db, organizationId }: Scope,
+  query: DeadLettersQuery,
+): Promise<{ rows: DeadLetterRow[]; totalCount: number }> {
+  const { limit, offset } = limitOf(query);
+  const passing = db`organization_id = ${organizationId}
+    ${query.connector === undefined ? db`` : db`and connector = ${query.connector}`}
+    ${query.statuses === undefined ? db`` : db`and status = any (${query.statuses})`}
+    ${query.error_codes === undefined ? db`` : db`and error_code = any (${query.error_codes})`}
+    ${query.from === undefined ? db`` : db`and failed_at >= ${query.from}`}
+    ${query.to === undefined ? db`` : db`and failed_at < ${query.to}`}`;
+  const [rows, [count]] = await Promise.all([
+    db<DeadLetterRow[]>`
+      select ${columns(db)} from ingest_dead_letters where ${passing}
+      order by failed_at desc, id desc limit ${limit} offset ${offset}`,
+    db<{ total: number }[]>`select count(*) as total from ingest_dead_letters where ${passing}`,
+  ]);
+  return { rows, totalCount: count!.total };
+}
+
+/** @throws Refusal 404 dead_letter */
+export async function getDeadLetter(
+  { db, organizationId }: Scope,
+  id: string,
+  { isLocked = false }: { isLocked?: boolean } = {},
+): Promise<WholeDeadLetter> {
+  const [row] = isUuid(id)
+    ? await db<WholeDeadLetter[]>`
+      select ${columns(db)}, payload, headers, ${isoText(db, db`source_time`)} as source_time_text
+      from ingest_dead_letters where organization_id = ${organizationId} and id = ${id}
+      ${isLocked ? db`for update` : db``}`
+    : [];
+  if (!row) throw refuse.notFound('dead_letter');
+  return row;
+}
+
+/** Ends a dead letter, by real time. */
+export const resolveDeadLetter = (
+  { db, organizationId }: Scope,
+  id: string,
+  { status, attempts }: Pick<DeadLetterRow, 'status' | 'attempts'>,
+) => db`
+  update ingest_dead_letters set status = ${status}, attempts = ${attempts}, resolved_at = clock_timestamp()
+  where organization_id = ${organizationId} and id = ${id} and status = 'open'`;
+
+/** Keeps why a dead letter failed again; it keeps what came. */
+export const failDeadLetter = (
+  { db, organizationId }: Scope,
+  id: string,
+  { error_code, error_message, attempts }: Pick<DeadLetterRow, 'error_code' | 'error_message' | 'attempts'>,
+) => db`
+  update ingest_dead_letters
+  set error_code = ${error_code}, error_message = ${error_message}, attempts = ${attempts}
+  where organization_id = ${organizationId} and id = ${id} and status = 'open'`;
