@@ -47,6 +47,7 @@ const NOT_CODES = new Set([
   'not_collecting',
   'metric_not_found',
   'no_charge',
+  'invalid_union',
   'no_expiration',
   'no_filter_matches',
   'no_filter_on_charge',

@@ -40,9 +40,9 @@ export async function booksOf(
       .filter(({ name }) => !MOVING.includes(name) && !besides.includes(name))
       .map(async ({ name }) => {
         const [row] = await sql<{ digest: string | null }[]>`
-          select md5(string_agg(line, E'\n' order by line)) as digest
+          select md5(string_agg(shown.row, E'\n' order by shown.row)) as digest
           from ${sql(name)} t
-          cross join lateral (select (to_jsonb(t) - ${HEALTH}::text[])::text as line) shown
+          cross join lateral (select (to_jsonb(t) - ${HEALTH}::text[])::text as row) shown
           where organization_id = ${organizationId}`;
         return [name, row!.digest ?? ''] as const;
       }),

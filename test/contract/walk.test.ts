@@ -311,6 +311,8 @@ const PARENTS: Readonly<Record<string, string>> = {
   'audits/findings': 'audit_finding',
   'events/corrections': 'event_correction',
   'events/unmatched/heal': 'run',
+  'ingestion/connectors': 'connector',
+  'ingestion/dead_letters': 'dead_letter',
   'invoices/runs': 'run',
   'ledger/transactions': 'ledger_transaction',
   'sandbox/checkouts': 'checkout',

@@ -17,7 +17,7 @@ interface Produced {
   partition?: number;
   compression?: 'none' | 'gzip' | 'snappy' | 'lz4' | 'zstd';
   headers?: Record<string, string>;
-  /** Empty values become null ones. */
+  /** Messages with a key and a null value, for each of the values as key. */
   nulls?: boolean;
 }
 
@@ -62,11 +62,11 @@ export class KafkaCluster {
         ...['-b', this.brokers.join(','), '-t', topic, '-z', compression, '-X', 'message.max.bytes=4000000'],
         ...(partition === undefined ? [] : ['-p', String(partition)]),
         ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}=${value}`]),
-        ...(nulls ? ['-Z'] : []),
+        ...(nulls ? ['-Z', '-K', ':'] : []),
       ],
       { stdio: ['pipe', 'ignore', 'inherit'] },
     );
-    kcat.stdin.end(values.map((value) => `${value}\n`).join(''));
+    kcat.stdin.end(values.map((value) => (nulls ? `${value}:\n` : `${value}\n`)).join(''));
     const [code] = await once(kcat, 'exit');
     if (code !== 0) throw new Error(`kcat ended with ${code}`);
   }

@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import type { OrganizationId } from '../ids.ts';
 import type { Log } from '../log/log.ts';
 
 /** How far a source was read along one of its parts: a partition, a shard, an object. */
@@ -47,7 +48,7 @@ export interface Delivered {
 
 /** What a source gets from whoever runs it. */
 export interface SourceHost {
-  organizationId: string;
+  organizationId: OrganizationId;
   /** Code of the connector. */
   connector: string;
   /** Aborted when reading has to end: the process stops, or somebody pauses the connector. */

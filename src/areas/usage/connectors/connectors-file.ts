@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { ConfigError } from '../../../platform/config.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import { openKafka } from '../../../platform/streams/kafka/kafka-source.ts';
 import { kafkaSettings } from '../../../platform/streams/kafka/settings.ts';
+import { readSettingsFile, UnreadableFile } from '../../../platform/streams/read-settings-file.ts';
 import type { StreamSource } from '../../../platform/streams/source.ts';
 
 /** A source of an organization, as the file of the deployment says. */
@@ -63,17 +62,11 @@ const wrong = (path: string, problems: readonly string[]): ConfigError =>
   new ConfigError(`CONNECTORS_FILE ${path} is not valid: ${problems.join('; ')}`);
 
 function contentOf(path: string): unknown {
-  let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    return readSettingsFile(path);
   } catch (error) {
-    throw wrong(path, [`it cannot be read (${(error as NodeJS.ErrnoException).code})`]);
-  }
-  try {
-    return parse(text);
-  } catch (error) {
-    const { linePos } = error as { linePos?: { line: number }[] };
-    throw wrong(path, [`it is no YAML or JSON${linePos?.[0] ? `, line ${linePos[0].line}` : ''}`]);
+    if (error instanceof UnreadableFile) throw wrong(path, [error.message]);
+    throw error;
   }
 }
 

@@ -53,7 +53,7 @@ export const leaveReading = (db: Db, { organizationId, code }: Connector, id: st
 
 /** Streams of every organization that a process tries to read and cannot, each once. */
 export const listTroubledReaders = (db: Db, most: number) => db<
-  { organization_id: string; connector: string; error: string }[]
+  { organization_id: OrganizationId; connector: string; error: string }[]
 >`
   select distinct on (organization_id, connector) organization_id, connector, coalesce(error, '') as error
   from ingest_readers

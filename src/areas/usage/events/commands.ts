@@ -36,8 +36,8 @@ export async function storeInCommand(ctx: Context, input: EventsInput): Promise<
 }
 
 /**
- * Stores a batch in the command's own transaction and returns the verdict on each event. What follows from stored events
- * is owed by it.
+ * Stores a batch in the command's own transaction and returns the verdict on each event. What follows from stored
+ * events is owed by it.
  */
 export async function storeOrRefuse(ctx: Context, batch: IncomingBatch, now: string): Promise<Verdict[]> {
   try {

@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
-import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
+import kafkajs, { type Kafka, type KafkaConfig, type SASLOptions } from 'kafkajs';
 import type { Log } from '../../log/log.ts';
 import { SourceTrouble } from '../source.ts';
 import { knowCodecs } from './codecs.ts';
@@ -14,7 +14,7 @@ knowCodecs();
 
 /** The library's client. Its own lines are for who looks for a fault; what matters is thrown. */
 export const kafkaClient = (settings: KafkaSettings, log: Log): Kafka =>
-  new Kafka({
+  new kafkajs.Kafka({
     clientId: settings.client_id,
     brokers: settings.brokers,
     ssl: tlsOf(settings.tls),
@@ -23,7 +23,7 @@ export const kafkaClient = (settings: KafkaSettings, log: Log): Kafka =>
     authenticationTimeout: CONNECT_WITHIN_MS,
     requestTimeout: ANSWER_WITHIN_MS,
     retry: { retries: RETRIES, restartOnFailure: async () => false },
-    logLevel: logLevel.WARN,
+    logLevel: kafkajs.logLevel.WARN,
     logCreator: () => (entry) => log.debug({ kafka: entry.log }, entry.log.message),
   } satisfies KafkaConfig);
 

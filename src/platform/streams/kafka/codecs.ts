@@ -1,5 +1,5 @@
 import { decompress as unzstd } from 'fzstd';
-import { CompressionCodecs, CompressionTypes } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import lz4 from 'lz4js';
 import snappy from 'snappyjs';
 
@@ -14,9 +14,11 @@ const reading = (unpack: (packed: Buffer) => Uint8Array) => () => ({
 });
 
 /**
- * The compressions that producers choose beside gzip, which the client library reads by itself. All are pure JavaScript.
+ * The compressions that producers choose beside gzip, which the client library reads by itself. All are pure
+ * JavaScript.
  */
 export function knowCodecs(): void {
+  const { CompressionCodecs, CompressionTypes } = kafkajs;
   CompressionCodecs[CompressionTypes.Snappy] = reading(unsnappy);
   CompressionCodecs[CompressionTypes.LZ4] = reading((packed) => lz4.decompress(packed));
   CompressionCodecs[CompressionTypes.ZSTD] = reading((packed) => unzstd(packed));

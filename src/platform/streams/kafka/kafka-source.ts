@@ -23,8 +23,9 @@ const LEAVE_WITHIN_MS = 5000;
 /**
  * Topics of a Kafka cluster, read in a consumer group: any number of processes share their partitions.
  *
- * Offsets are stored with the events, and read from there when a partition is assigned; those of the group are committed
- * afterwards, for those who look at it. While messages wait to be stored nothing more of their partition is fetched.
+ * Offsets are stored with the events, and read from there when a partition is assigned; those of the group are
+ * committed afterwards, for those who look at it. While messages wait to be stored nothing more of their partition is
+ * fetched.
  *
  * Rule: streams.md#kafka.
  */

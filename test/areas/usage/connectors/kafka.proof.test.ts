@@ -1,4 +1,4 @@
-import { Kafka, logLevel } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { runConnector } from '../../../../src/areas/usage/connectors/run-connector.ts';
@@ -63,7 +63,7 @@ describe.skipIf(!hasKcat())('a cluster of three brokers', { timeout: 120_000 }, 
       const values = Array.from({ length: 50 }, (_, index) => event(`${compression}${index}`));
       await cluster.produce(topic, values, { compression });
     }
-    await cluster.produce(topic, [''], { nulls: true });
+    await cluster.produce(topic, ['deleted'], { nulls: true });
     const before = Date.now();
     start();
     await received(251);
@@ -117,18 +117,20 @@ describe.skipIf(!hasKcat())('a cluster of three brokers', { timeout: 120_000 }, 
     expect(await counts()).toMatchObject({ received: 8, stored: 8, replayed: 0 });
     const group = await groupOffsets();
     expect(group.get(1)).toBe('20');
-    // Somebody moves the group on.
+    // Whoever moves the group ahead of what is stored is followed.
+    await database.sql`
+      update ingest_checkpoints set rank = 14, value = '{"next":"15"}' where organization_id = ${organizationId}`;
     await cluster.produce(
       topic,
       Array.from({ length: 10 }, (_, index) => event(20 + index)),
       { partition: 1 },
     );
-    await moveGroup(1, '25');
     start();
-    await received(13);
+    await received(18);
+    expect(await counts()).toMatchObject({ received: 18, stored: 18, replayed: 0 });
     const stored = await database.sql`select transaction_id from events where organization_id = ${organizationId}`;
     expect(stored.map((row) => row.transaction_id).sort()).toEqual(
-      [12, 13, 14, 15, 16, 17, 18, 19, 25, 26, 27, 28, 29].map((id) => `t${id}`).sort(),
+      Array.from({ length: 18 }, (_, index) => `t${12 + index}`),
     );
   });
 
@@ -187,29 +189,14 @@ describe.skipIf(!hasKcat())('a cluster of three brokers', { timeout: 120_000 }, 
     expect(missing.state()).toMatchObject({ status: 'running', error: null });
   });
 
-  const admin = async <Result>(work: (client: ReturnType<Kafka['admin']>) => Promise<Result>): Promise<Result> => {
-    const client = new Kafka({ brokers: cluster.brokers, logLevel: logLevel.NOTHING }).admin();
-    await client.connect();
+  const groupOffsets = async () => {
+    const admin = new kafkajs.Kafka({ brokers: cluster.brokers, logLevel: kafkajs.logLevel.NOTHING }).admin();
+    await admin.connect();
     try {
-      return await work(client);
+      const [found] = await admin.fetchOffsets({ groupId: `svc-ingest-${organizationId}`, topics: [topic] });
+      return new Map(found!.partitions.map(({ partition, offset }) => [partition, offset]));
     } finally {
-      await client.disconnect();
+      await admin.disconnect();
     }
   };
-  const groupOffsets = () =>
-    admin(async (client) => {
-      const [found] = await client.fetchOffsets({ groupId: `svc-ingest-${organizationId}`, topics: [topic] });
-      return new Map(found!.partitions.map(({ partition, offset }) => [partition, offset]));
-    });
-  const moveGroup = (partition: number, offset: string) =>
-    admin(async (client) => {
-      await until(async () => {
-        await client.setOffsets({
-          groupId: `svc-ingest-${organizationId}`,
-          topic,
-          partitions: [{ partition, offset }],
-        });
-        return true;
-      });
-    });
 });
