@@ -241,6 +241,7 @@ export const steps = {
     event: z.discriminatedUnion('tells', [
       z.object({ tells: z.literal('payment'), type: text, status: text, afterSeconds: z.number() }),
       z.object({ tells: z.literal('dispute'), type: text, isLost: z.boolean(), afterSeconds: z.number() }),
+      z.object({ tells: z.literal('expiry'), type: text, status: text, afterSeconds: z.number() }),
     ]),
   }),
   'mail-document': step({ kind: z.enum(['invoice', 'credit_note', 'payment_receipt']), subject_id: idOf() }),

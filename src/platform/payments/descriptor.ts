@@ -107,6 +107,11 @@ export interface ProviderDescriptor<Type extends string = string> {
   beginsTransfers?: true;
   /** Queries that it adds to the address to which a customer comes back, and that its driver has to be told. */
   returnFields?: readonly string[];
+  /**
+   * Whether an action for which a charge waits is its customer's confirmation: such a charge ends where nobody gives
+   * it. Absent: it asks for none. Others (a voucher, a deposit) end by themselves, when the provider says so.
+   */
+  asksToConfirm?: (nextAction: Readonly<Record<string, unknown>>) => boolean;
   /** The units in which it takes amounts. */
   wireOf(settings: Given['settings']): WireTable;
   /** Our state for its word of a payment, where that depends on the settings. */

@@ -400,6 +400,73 @@ describe('a charge that sends its customer away', () => {
     expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
   });
 
+  /** As if the charge had been sent so long ago. */
+  const age = async (hours: number, fields: object = {}) => {
+    await service.sql`
+      update payments set ${service.sql({ updated_at: realNow().subtract({ hours: 2 }).toString(), ...fields })},
+        charged_at = now() - ${hours} * interval '1 hour'
+      where id = ${waiting.svc_id}`;
+    await retryProviderEvents.sweep(runtime, realNow());
+  };
+  const looked = async () =>
+    (await service.sql`select from payments where id = ${waiting.svc_id} and looked_at is not null`).length;
+
+  test('ends where nobody confirms it within three days; money that comes late nevertheless is taken', async () => {
+    await age(71);
+    expect(await looked()).toBe(0);
+    const [before, cancelled, address] = [told(), adyen.cancels.length, adyen.comeBack(waiting.svc_id)];
+    await age(73);
+    const failed = await paymentOf(made, 'failed');
+    const message = 'The customer did not confirm the payment within 3 days.';
+    const provider_error = { error_code: 'customer_action_expired', message };
+    expect(failed).toMatchObject({ status: 'canceled', provider_error, next_action: {} });
+    const ready = await service.sql`
+      select from invoices where id = ${made.svc_id} and payment_status = 'failed' and ready_for_payment_processing`;
+    expect(ready).toHaveLength(1);
+    const [failure] = await service.sql<{ payload: Loose }[]>`
+      select payload from webhook_events where webhook_type = 'invoice.payment_failure' and object_id = ${made.svc_id}`;
+    expect(JSON.stringify(failure!.payload)).toContain(provider_error.error_code);
+    // Who comes back now is told to nobody, so nothing is taken.
+    await visit(address);
+    expect([told(), adyen.cancels.length]).toEqual([before, cancelled]);
+    await authorised(waiting, { pspReference: 'PSPLATE' });
+    expect(await paymentOf(made, 'succeeded')).toMatchObject({ provider_payment_id: 'PSPLATE' });
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+  });
+
+  test('ends there as well where Adyen has named it, and what it says of that changes nothing', async () => {
+    const { pspReference } = adyen.payments.find(({ reference }) => reference === waiting.svc_id);
+    const [provider_payment_id, next_action] = [pspReference, { type: 'threeDS2', token: 'x' }];
+    await age(73, { provider_payment_id, next_action });
+    expect(await paymentOf(made, 'failed')).toMatchObject({
+      provider_error: { error_code: 'customer_action_expired' },
+    });
+    expect(adyen.cancels.map(({ paymentPspReference }) => paymentPspReference)).toContain(pspReference);
+    await tell(adyen.item('CANCELLATION', { originalReference: pspReference, merchantReference: waiting.svc_id }));
+    await isQuiet();
+    expect(await read(made)).toMatchObject({ payment_status: 'failed', total_paid_amount_cents: 0 });
+  });
+
+  test('does not end by itself where its page may take the money, or while a return is to be told', async () => {
+    const next_action = { type: 'redirect', paymentMethodType: 'ideal', url: 'https://bank.test/pay' };
+    await age(73, { next_action });
+    await until(looked);
+    const scope = { organization_id: client.organization.organization_id as never, payment_id: waiting.svc_id };
+    await pollPayment(runtime, scope);
+    expect(await paymentOf(made, 'processing')).toMatchObject({ next_action });
+
+    await age(73, { next_action: { ...next_action, paymentMethodType: 'scheme' }, looked_at: realNow().toString() });
+    const release = adyen.holdNext('/payments/details');
+    const before = told();
+    await visit(adyen.comeBack(waiting.svc_id));
+    await until(() => told() > before);
+    const ended = pollPayment(runtime, scope);
+    release();
+    await ended;
+    await isQuiet();
+    expect(await paymentOf(made, 'succeeded')).toMatchObject({ amount_cents: 1200 });
+  });
+
   test('is left to its event by a result that Adyen does not know, or of another payment', async () => {
     const [other, alsoWaiting] = await sentAway(900);
     const own = new URL(adyen.comeBack(waiting.svc_id));
@@ -535,7 +602,8 @@ describe('a charge of 119.00 whose invoice is voided before its answer', () => {
       organization_id: client.organization.organization_id,
       payment_id: paid.svc_id,
     } as never);
-    expect(adyen.cancels).toEqual([]);
+    const cancelled = adyen.cancels.map(({ paymentPspReference }) => paymentPspReference);
+    expect(cancelled).not.toContain(paid.provider_payment_id);
     const [row] = await service.sql`select cancel_owed_at from payments where id = ${paid.svc_id}`;
     expect(row!.cancel_owed_at).toBeNull();
   });

@@ -501,3 +501,15 @@ test('a part of a debit is refunded, and its event ends the refund', async () =>
   await tell(gocardless.event('refunds', 'paid', { links: { refund: refund.id }, resource_metadata: refund.metadata }));
   await until(async () => (await status()) === 'succeeded');
 });
+
+test('a debit that takes its days is no charge that nobody confirms: it is read, and not cancelled', async () => {
+  await customer();
+  const made = await bill();
+  const { svc_id: payment_id, next_action } = await paymentOf(made, 'processing');
+  expect(next_action).toEqual({});
+  await service.sql`update payments set charged_at = now() - interval '96 hours' where id = ${payment_id}`;
+  const before = gocardless.calls.length;
+  await pollPayment(runtime, { organization_id: client.organization.organization_id, payment_id } as never);
+  expect(gocardless.calls.slice(before)).toEqual([expect.stringMatching(/^GET \/payments\//)]);
+  await paymentOf(made, 'processing');
+});

@@ -3,6 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { pollPayment } from '../../../src/areas/payments/collect-payments/charge-over-network.ts';
+import { retryProviderEvents } from '../../../src/areas/payments/collect-payments/retry-provider-events.ts';
+import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import type { OrganizationId } from '../../../src/platform/ids.ts';
 import { customProvider } from '../../../src/platform/payments/custom/driver.ts';
 import { openRuntime, type Runtime } from '../../../src/platform/process/runtime.ts';
@@ -735,4 +737,71 @@ test('a payment of a provider that can neither cancel nor be read waits for its 
   await payment(made, 'succeeded');
   const types = new Set(provider.posts.map(({ type }) => type));
   for (const type of ['payment.cancel', 'payment.read', 'setup_page.create']) expect(types).not.toContain(type);
+});
+
+describe('a charge that nobody confirms', () => {
+  let made: Loose;
+  let waiting: Loose;
+
+  async function sentAway(capabilities: string[]): Promise<void> {
+    await ok(client.put('/payment_providers/acme-pay', { payment_provider: { capabilities } }));
+    await customerWith('pm_ok');
+    const there = { id: 'pay_7', status: 'processing', amount: 1200, currency: 'EUR' };
+    provider.payments.set(there.id, there);
+    const next_action = { type: 'redirect', url: 'https://acme-pay.test/confirm' };
+    provider.answerNext('charge.create', { status: 200, body: { ...there, next_action } });
+    made = await invoice();
+    waiting = await payment(made, 'processing');
+    expect(waiting.next_action).toEqual(next_action);
+    provider.posts.length = 0;
+  }
+  /** As if the charge had been sent 73 hours ago, and asked about so long ago; what is asked now. */
+  async function sweep(lookedHoursAgo = 2): Promise<string[]> {
+    await service.sql`
+      update payments set charged_at = now() - interval '73 hours', updated_at = now() - interval '2 hours',
+        looked_at = now() - ${lookedHoursAgo} * interval '1 hour'
+      where id = ${waiting.svc_id}`;
+    provider.posts.length = 0;
+    await retryProviderEvents.sweep(runtime, realNow());
+    await until(async () => (await runtime.producer.waiting('payment.look-after')) === 0);
+    const queue = runtime.producer.queue('payments');
+    await until(async () => (await queue.getJobCountByTypes('active', 'wait', 'prioritized', 'delayed')) === 0);
+    return provider.posts.map(({ type }) => type).filter((type) => type.startsWith('payment.'));
+  }
+
+  test('ends after three days, there first', async () => {
+    await sentAway([...CAPABILITIES, 'cancel']);
+    expect(await sweep()).toEqual(['payment.read', 'payment.cancel', 'payment.read']);
+    const provider_error = { error_code: 'customer_action_expired' };
+    expect(await payment(made, 'failed')).toMatchObject({ provider_error, next_action: {} });
+    expect(await read(made)).toMatchObject({ payment_status: 'failed', total_due_amount_cents: 1200 });
+    const paid = { id: 'pay_7', status: 'succeeded', amount: 1200, currency: 'EUR' };
+    expect(await provider.tell('payment.updated', { ...paid, metadata: { payment_id: waiting.svc_id } })).toBe(200);
+    expect(await payment(made, 'succeeded')).toMatchObject({ svc_id: waiting.svc_id });
+  });
+
+  test('stays under way where the provider may still take it, and is asked about once a day', async () => {
+    await sentAway([...CAPABILITIES, 'cancel']);
+    const refused = { status: 422, body: { error: { code: 'not_cancelable', message: 'The customer is at it.' } } };
+    provider.answerNext('payment.cancel', refused);
+    expect(await sweep()).toEqual(['payment.read', 'payment.cancel', 'payment.read']);
+    expect(await payment(made, 'processing')).toMatchObject({ next_action: waiting.next_action });
+    const hours = async (chargedAgo: number, lookedAgo: number) => {
+      await service.sql`
+        update payments set charged_at = now() - ${chargedAgo} * interval '1 hour',
+          updated_at = now() - interval '2 hours', looked_at = now() - ${lookedAgo} * interval '1 hour'
+        where id = ${waiting.svc_id}`;
+      await retryProviderEvents.sweep(runtime, realNow());
+      const rows = await service.sql`
+        select from payments where id = ${waiting.svc_id} and looked_at > now() - interval '1 minute'`;
+      return rows.length;
+    };
+    expect([await hours(100, 23), await hours(100, 25)]).toEqual([0, 1]);
+  });
+
+  test('stays under way at a provider that cannot cancel', async () => {
+    await sentAway(CAPABILITIES);
+    expect(await sweep()).toEqual(['payment.read']);
+    expect(await payment(made, 'processing')).toMatchObject({ next_action: waiting.next_action });
+  });
 });

@@ -7,6 +7,7 @@ import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkProviders } from '../../../src/areas/payments/collect-payments/check-providers.ts';
 import { cleanSecrets } from '../../../src/areas/payments/collect-payments/clean-secrets.ts';
+import { retryProviderEvents } from '../../../src/areas/payments/collect-payments/retry-provider-events.ts';
 import { mountInboundEvents } from '../../../src/ingress/inbound-events.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { connectDatabase } from '../../../src/platform/db/connect.ts';
@@ -618,6 +619,68 @@ describe('charges over the network', () => {
       select webhook_type from webhook_events
       where organization_id = ${client.organization.organization_id} and webhook_type like 'payment.%'`;
     expect(types.map(({ webhook_type: type }) => type)).toContain('payment.requires_action');
+  });
+
+  describe('a confirmation that nobody gives', () => {
+    let made: Loose;
+    let waiting: Loose;
+    let intent: Loose;
+    beforeEach(async () => {
+      await ok(client.post('/customers', { customer: { external_id: 'acme', country: 'IN' } }));
+      await store('pm_india');
+      made = await invoice();
+      waiting = await payment(made, 'processing');
+      intent = stripe.intents.find(({ id }) => id === waiting.provider_payment_id);
+    });
+    /** As if the charge had been sent so long ago, and was last asked about two hours ago. */
+    const age = async (hours: number) => {
+      await service.sql`
+        update payments set charged_at = now() - ${hours} * interval '1 hour',
+          updated_at = now() - interval '2 hours', looked_at = now() - interval '2 hours'
+        where id = ${waiting.svc_id}`;
+      const runtime = openRuntime(service.config, 'test', undefined, { reactions });
+      await retryProviderEvents.sweep(runtime, realNow());
+      await runtime.close();
+    };
+    const cancels = () => stripe.requests.filter((each) => each === `POST /v1/payment_intents/${intent.id}/cancel`);
+
+    test('ends the charge after three days, there first; a success that is told later is taken', async () => {
+      await age(71);
+      await until(() => stripe.requests.includes(`GET /v1/payment_intents/${intent.id}`));
+      expect([cancels(), intent.status]).toEqual([[], 'requires_action']);
+      await age(73);
+      const provider_error = { error_code: 'customer_action_expired' };
+      expect(await payment(made, 'failed')).toMatchObject({ status: 'canceled', provider_error, next_action: {} });
+      expect([cancels().length, intent.status]).toEqual([1, 'canceled']);
+      expect(await read(made)).toMatchObject({ payment_status: 'failed', total_due_amount_cents: 1200 });
+      stripe.set(intent, 'succeeded');
+      expect(await tell('payment_intent.succeeded', intent)).toBe(200);
+      expect(await payment(made, 'succeeded')).toMatchObject({ svc_id: waiting.svc_id });
+      expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+    });
+
+    test('is no reason to cancel where its customer has given it, though the event was lost', async () => {
+      Object.assign(intent, { status: 'processing', next_action: null });
+      await age(73);
+      const onItsWay = await until(async () => {
+        const now = await payment(made, 'processing');
+        return now.status === 'processing' && now;
+      });
+      expect([onItsWay.next_action, cancels()]).toEqual([{}, []]);
+      stripe.set(intent, 'succeeded');
+      await age(73);
+      await payment(made, 'succeeded');
+      expect(cancels()).toEqual([]);
+    });
+
+    test('is asked for again where its customer has failed it there', async () => {
+      const last_payment_error = { code: 'payment_intent_authentication_failure', message: 'Not authenticated.' };
+      Object.assign(intent, { status: 'requires_payment_method', next_action: null, last_payment_error });
+      await age(73);
+      const { code: error_code, message } = last_payment_error;
+      expect(await payment(made, 'failed')).toMatchObject({ provider_error: { error_code, message } });
+      expect(cancels()).toEqual([]);
+    });
   });
 
   test('the same card elsewhere is charged without its customer, and declined', async () => {

@@ -146,6 +146,26 @@ describe('cards of the sandbox', () => {
     expect((await read(made)).payment_status).toBe('succeeded');
   });
 
+  test('a card that nobody confirms within three days is charged no more', async () => {
+    await card('4000000000003220');
+    const [made, confirmed] = [await invoice(), await invoice()];
+    const waiting = await payment(made, 'processing');
+    const { svc_id: confirmedId } = await payment(confirmed, 'processing');
+    await ok(story.client.post(`/sandbox/payments/${confirmedId}/confirm`, { outcome: 'succeeded' }));
+    await payment(confirmed, 'succeeded');
+    await story.advanceTo('2024-05-04T09:59:00Z');
+    expect((await payment(made, 'processing')).svc_id).toBe(waiting.svc_id);
+    await story.advanceTo('2024-05-04T10:01:00Z');
+    const provider_error = { error_code: 'customer_action_expired' };
+    expect(await payment(made, 'failed')).toMatchObject({ status: 'canceled', provider_error, next_action: {} });
+    expect(await read(made)).toMatchObject({ payment_status: 'failed', total_due_amount_cents: 1200 });
+    expect((await read(confirmed)).payment_status).toBe('succeeded');
+    const { inbound_events: told } = await ok(story.client.get('/inbound_events?types[]=payment_intent.canceled'));
+    expect(told).toHaveLength(1);
+    const late = await story.client.post(`/sandbox/payments/${waiting.svc_id}/confirm`, { outcome: 'succeeded' });
+    expect(late.body).toMatchObject({ status: 405, code: 'invalid_status' });
+  });
+
   test('provider events are listed, and one that failed for good can be handled again', async () => {
     await card('4000000000003220');
     const made = await invoice();

@@ -16,6 +16,7 @@ import { sellerCountryOf } from '../payments/seller-country.ts';
 import { type Connected, connected, isKeyForgotten } from '../provider-network/network.ts';
 import { leavePending, lockPayment } from './apply-outcome.ts';
 import { handInReturn } from './customer-returns.ts';
+import { endUnconfirmed, isOverdueToConfirm } from './end-unconfirmed.ts';
 import { applyComparedAnswer } from './other-money.ts';
 
 /**
@@ -137,7 +138,7 @@ const shownDetails = ({ details }: MethodRow): Record<string, string> =>
 
 /**
  * Job `payment.look-after`: asks the provider about a payment that has been in progress for long, or of which something
- * else is left to pay, or tells it what the customer has brought back. @throws Outage
+ * else is left to pay, tells it what the customer has brought back, or ends what nobody has confirmed. @throws Outage
  */
 export async function pollPayment(
   deps: SystemDeps,
@@ -145,10 +146,13 @@ export async function pollPayment(
 ): Promise<void> {
   const payment = await readPayment({ db: deps.sql, organizationId }, id);
   const { provider_payment_id: idThere, customer_return } = payment;
-  if (payment.payment_status !== 'processing' || (idThere === null && customer_return === null)) return;
+  const isOverdue = isOverdueToConfirm(payment, realNow());
+  if (payment.payment_status !== 'processing') return;
+  if (idThere === null && customer_return === null && !isOverdue) return;
   const connection = await connected(deps, organizationId, payment.payment_provider_id);
   if (!connection) return;
   if (customer_return !== null) return handInReturn(deps, organizationId, connection, { ...payment, customer_return });
+  if (isOverdue && (await endUnconfirmed(deps, organizationId, connection, payment))) return;
   if (idThere === null || !can(connection.row, 'read')) return;
   const readAt = realNow();
   const outcome: ChargeOutcome = await connection.provider.readPayment(idThere);

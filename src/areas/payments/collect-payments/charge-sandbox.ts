@@ -1,6 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import type { PaymentId } from '../../../platform/ids.ts';
 import { sandboxCharge } from '../../../platform/payments/sandbox/behaviour.ts';
+import { NOT_CONFIRMED } from '../../../platform/payments/unconfirmed.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { readMethod } from '../../customers/payment-methods/queries.ts';
 import { storeInboundEvent } from '../inbound-events/store-inbound-event.ts';
@@ -8,6 +9,7 @@ import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { oweCharge } from '../payments/start-charge.ts';
 import { changePayment } from '../payments/writes.ts';
 import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
+import { isOfGate, isWaiting } from './end-unconfirmed.ts';
 
 /**
  * Seconds between attempts to reach a provider. Rule: payments.md#automatic-payment "job retried 6 times, growing
@@ -64,7 +66,9 @@ export async function tellSandboxEvent(
   ctx: Context,
   { connection_id, payment_id, event }: StepPayload<typeof TELL_STEP>,
 ): Promise<void> {
-  if ((await readPayment(ctx, payment_id)).status === 'canceled') return;
+  const payment = await readPayment(ctx, payment_id);
+  if (payment.status === 'canceled') return;
+  if (event.tells === 'expiry' && (!isWaiting(payment) || (await isOfGate(ctx, payment)))) return;
   await storeInboundEvent(ctx, {
     connectionId: connection_id,
     providerEventId: `evt_${payment_id}_${event.type}`,
@@ -72,9 +76,14 @@ export async function tellSandboxEvent(
     payload: {
       type: event.type,
       provider_payment_id: `pi_sandbox_${payment_id}`,
-      ...(event.tells === 'payment' ? { status: event.status } : { dispute: event.isLost ? 'lost' : 'won' }),
+      ...toldBy(event),
     },
   });
+}
+
+function toldBy(event: StepPayload<typeof TELL_STEP>['event']): object {
+  if (event.tells === 'dispute') return { dispute: event.isLost ? 'lost' : 'won' };
+  return { status: event.status, ...(event.tells === 'expiry' ? { error: NOT_CONFIRMED } : {}) };
 }
 
 /** The number of a payment among the charges of its payable, from 1. */

@@ -3,6 +3,7 @@ import type { Fragment, Sql } from '../../../platform/db/connect.ts';
 import { takeInTurn } from '../../../platform/db/rows-in-turn.ts';
 import type { CreditNoteId, CustomerId, PaymentId } from '../../../platform/ids.ts';
 import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
+import { DAYS_TO_CONFIRM } from '../../../platform/payments/unconfirmed.ts';
 import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 import { PAGE_LIFE_HOURS } from './close-pages-first.ts';
 
@@ -12,7 +13,7 @@ const LOST_AFTER_MINUTES = 5;
 const LOOK_AFTER_MINUTES = 60;
 /** A transfer that the customer has not made for so long may never be made, and does not end by itself. */
 const FORGOTTEN_AFTER_DAYS = 3;
-/** How often its provider is asked about such a transfer. */
+/** How often its provider is asked about such a transfer, and about a charge that it did not end unconfirmed. */
 const FORGOTTEN_EVERY_HOURS = 24;
 /** Age from which a refund of unknown outcome is left to a person. */
 const GIVEN_UP_AFTER_HOURS = 24;
@@ -22,7 +23,8 @@ type Work = Pick<SweepDeps, 'sql' | 'producer'>;
 /**
  * Sends lost work to providers again: charges, cancellations, refunds, customers, methods and pages without an answer;
  * and queries payments and refunds whose event may be lost, each at most once an hour, and a transfer of some days once
- * a day. All of it is idempotent at the provider. Stored events have their own after-steps.
+ * a day; charges that nobody has confirmed end. All of it is idempotent at the provider. Stored events have their own
+ * after-steps.
  *
  * Rules: periodic-jobs.md#retry-provider-events, payments.md#providers.
  */
@@ -52,7 +54,11 @@ async function sweepPayments({ sql, producer }: Work, at: Temporal.Instant): Pro
   const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
   const lookBefore = at.subtract({ minutes: LOOK_AFTER_MINUTES });
   const forgotten = at.subtract({ hours: FORGOTTEN_AFTER_DAYS * 24 });
-  const isAskedOften = sql`record.is_transfer and record.created_at < ${forgotten}
+  const unconfirmed = at.subtract({ hours: DAYS_TO_CONFIRM * 24 });
+  const isUnconfirmed = sql`record.next_action <> '{}' and record.charged_at < ${unconfirmed}`;
+  // One that is to end is looked at as soon as its days are over.
+  const isAskedOften = sql`(record.is_transfer and record.created_at < ${forgotten}
+      or ${isUnconfirmed} and record.looked_at >= record.charged_at + ${`${DAYS_TO_CONFIRM * 24} hours`}::interval)
     and record.looked_at >= ${at.subtract({ hours: FORGOTTEN_EVERY_HOURS })}`;
   const unsent = await takeInTurn<PaymentId>(sql, at, {
     table: 'payments',
@@ -66,7 +72,7 @@ async function sweepPayments({ sql, producer }: Work, at: Temporal.Instant): Pro
   const sent = await takeInTurn<PaymentId>(sql, at, {
     table: 'payments',
     due: sql`record.payment_type = 'provider' and record.payment_status = 'processing'
-      and record.provider_payment_id is not null and record.updated_at < ${lookBefore}
+      and (record.provider_payment_id is not null or ${isUnconfirmed}) and record.updated_at < ${lookBefore}
       and coalesce(record.looked_at < ${lookBefore} and not (${isAskedOften}), true) and ${isReached(sql)}`,
   });
   await producer.addMany(

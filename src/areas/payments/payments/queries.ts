@@ -56,6 +56,8 @@ export interface PaymentRow {
   customer_return: CustomerReturn | null;
   error: { code: string; message: string } | null;
   charge_attempts: number;
+  /** When it was first sent to its provider. */
+  charged_at: Temporal.Instant | null;
   /** Day on which a bank debit is expected to be paid. */
   expected_settlement_date: Temporal.PlainDate | null;
   /** When that happened which the provider has reported last. */
@@ -76,8 +78,8 @@ const columns = (db: Db) => db`
   coalesce(provider.emulates, provider.provider_type) as provider_type, provider.provider_type as connection_type,
   provider.code as provider_code,
   payment.provider_payment_id, payment.provider_customer_id, payment.payment_method_id, payment.is_transfer,
-  payment.next_action, payment.customer_return, payment.error, payment.charge_attempts, payment.cancel_owed_at,
-  payment.created_at,
+  payment.next_action, payment.customer_return, payment.error, payment.charge_attempts, payment.charged_at,
+  payment.cancel_owed_at, payment.created_at,
   payment.expected_settlement_date, payment.reported_at, payment.reversed_at,
   (select coalesce(json_agg(json_build_object('id', invoice.id, 'number', invoice.number) order by invoice.id), '[]')
    from payment_invoices share

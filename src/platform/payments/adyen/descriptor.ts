@@ -45,6 +45,9 @@ export const adyenDescriptor: ProviderDescriptor<typeof adyenContract.name> = {
   },
   capabilities: () => adyenContract.capabilities,
   returnFields: ['redirectResult'],
+  // 3-D Secure. The page of another method may take the money without our telling what its customer brings back.
+  asksToConfirm: ({ type, paymentMethodType }) =>
+    String(type).startsWith('threeDS') || (type === 'redirect' && paymentMethodType === 'scheme'),
   isLive: ({ settings }) => livePrefixOf(settings) !== undefined,
   liveField: 'live_prefix',
   wireOf: () => ADYEN_WIRE,

@@ -78,6 +78,8 @@ export const customDescriptor: ProviderDescriptor<'custom'> = {
     CAPABLE_OF.filter((each) => ((settings.capabilities as Capability[] | undefined) ?? CAPABLE_OF).includes(each)),
   isLive: ({ settings }) => settings.live !== false,
   liveField: 'live',
+  // It refuses to cancel what it may still take.
+  asksToConfirm: () => true,
   wireOf: ({ currencies }) => onlyThese(currencies as Currency[] | undefined),
   keyLivesHours: KEY_LIVES_HOURS,
   callsPerSecond: CALLS_PER_SECOND,

@@ -2,6 +2,7 @@ import { hasCheckDigit } from '../card-numbers.ts';
 import type { ChargeOutcome, ProviderError } from '../port.ts';
 import { notSupported } from '../refused.ts';
 import { refundWordOf, wordOf } from '../status-words.ts';
+import { DAYS_TO_CONFIRM } from '../unconfirmed.ts';
 import { isTransferredIn } from '../unstored-kinds.ts';
 
 /** The behaviour of a test method when charged. Rule: provider-connections.md#sandbox-provider. */
@@ -67,6 +68,8 @@ export function isRealCard(given: string): boolean {
 export type LaterEvent = { afterSeconds: number } & (
   | { tells: 'payment'; type: string; status: string }
   | { tells: 'dispute'; type: string; isLost: boolean }
+  /** Nobody has confirmed the charge until then. */
+  | { tells: 'expiry'; type: string; status: string }
 );
 
 const SMALLEST_AMOUNT_CENTS = 50;
@@ -106,12 +109,20 @@ export function sandboxCharge(charge: {
         ? now(answered('succeeded'))
         : now(answered('failed', { error: fault(behaviour.code) }));
     case 'ask':
-      return now(
-        answered('processing', {
+      return {
+        outcome: answered('processing', {
           ...(emulates === 'stripe' ? { status: 'requires_action' } : {}),
           nextAction: { type: 'sandbox_confirm', confirm_path: '/sandbox/payments/{svc_id}/confirm' },
         }),
-      );
+        later: [
+          {
+            tells: 'expiry',
+            type: 'payment_intent.canceled',
+            status: emulates === 'stripe' ? 'canceled' : wordOf(emulates, 'failed'),
+            afterSeconds: DAYS_TO_CONFIRM * DAY,
+          },
+        ],
+      };
     case 'be_transferred':
       return now(
         isTransferredIn(charge.currency)

@@ -37,6 +37,7 @@ export const stripeDescriptor: ProviderDescriptor<typeof stripeContract.name> = 
   isLive: ({ secrets }) => (secrets.secret_key === undefined ? undefined : !TEST_KEY.test(secrets.secret_key)),
   liveField: 'secret_key',
   beginsTransfers: true,
+  asksToConfirm: ({ type }) => type === 'redirect_to_url' || type === 'use_stripe_sdk',
   wireOf: () => STRIPE_WIRE,
   keyLivesHours: KEY_LIVES_HOURS,
   callsPerSecond: CALLS_PER_SECOND,
