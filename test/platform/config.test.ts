@@ -3,7 +3,7 @@ import { ConfigError, describeSettings, loadConfig } from '../../src/platform/co
 
 const NOTHING_GOOD = ['\u0001 nonsense', '-1', '1e99', 'ftp://nonsense'];
 // Any text is one.
-const FREE = ['HOST', 'DATA_DIR', 'REDIS_PREFIX', 'QUEUE_BOARD_PASSWORD'];
+const FREE = ['HOST', 'DATA_DIR', 'REDIS_PREFIX', 'QUEUE_BOARD_PASSWORD', 'CONNECTORS_FILE'];
 
 const complaintAbout = (name: string, value: string): string | undefined => {
   try {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { realNow } from '../../../platform/clock/real-clock.ts';
-import type { Log } from '../../../platform/log/log.ts';
+import { type Log, ofOrganization } from '../../../platform/log/log.ts';
 import type { Metrics } from '../../../platform/metrics/metrics.ts';
 import { type Lag, type SourceHost, SourceTrouble, type StreamSource } from '../../../platform/streams/source.ts';
 import type { StoreDeps } from '../ingest-events/store-events.ts';
@@ -42,7 +42,7 @@ export function runConnector(
 ): Running {
   const ended = new AbortController();
   const reader = randomUUID();
-  const log = deps.log.child({ connector: connector.code, organization_id: connector.organizationId });
+  const log = ofOrganization(deps.log, connector.organizationId).child({ connector: connector.code });
   const state: ReaderState = { status: 'starting', error: null, lag: NO_LAG };
   let isPaused = false;
   let lagOf: () => Lag | Promise<Lag> = () => NO_LAG;
@@ -129,7 +129,7 @@ export function runConnector(
   }
 
   async function start(): Promise<void> {
-    await untilEntered(deps, connector, ended.signal);
+    await untilEntered(deps, log, connector, ended.signal);
     await say().catch(() => {}); // the next one does
     await Promise.all([heartbeat(), loop()]);
   }
@@ -146,7 +146,8 @@ export function runConnector(
 }
 
 async function untilEntered(
-  { sql, log }: ConnectorDeps,
+  { sql }: ConnectorDeps,
+  log: Log,
   connector: ConnectorOf & { kind: string },
   signal: AbortSignal,
 ): Promise<void> {
