@@ -763,9 +763,11 @@ describe('a charge that nobody confirms', () => {
       where id = ${waiting.svc_id}`;
     provider.posts.length = 0;
     await retryProviderEvents.sweep(runtime, realNow());
-    await until(async () => (await runtime.producer.waiting('payment.look-after')) === 0);
     const queue = runtime.producer.queue('payments');
-    await until(async () => (await queue.getJobCountByTypes('active', 'wait', 'prioritized', 'delayed')) === 0);
+    await until(async () => {
+      const jobs = await queue.getJobs(['active', 'wait', 'prioritized', 'delayed']);
+      return jobs.every((job) => job?.data.payment_id !== waiting.svc_id);
+    });
     return provider.posts.map(({ type }) => type).filter((type) => type.startsWith('payment.'));
   }
 
