@@ -7,6 +7,7 @@ import { attempt, JobFailed } from './attempts.ts';
 import { isCancelRequested, LeaseLost, releaseLease, renewLease, storeEnd, takeLease } from './clock-lease.ts';
 import { type DueInstant, nextDueInstant } from './next-due-instant.ts';
 import { entering, START } from './phase-of-advance.ts';
+import { sendLeftSteps } from './settle-steps.ts';
 import { type AdvanceDeps, isAfter, leaseUntil, moveTo, type Walker } from './walker.ts';
 import { begin, workInstant, workOffMarks } from './work-instant.ts';
 
@@ -109,7 +110,8 @@ async function lookAhead({ deps, lease, clock }: Walker): Promise<{ next: DueIns
   });
 }
 
-async function end({ deps, lease, clock }: Walker, name: 'advanced' | 'canceled'): Promise<void> {
+async function end(walker: Walker, name: 'advanced' | 'canceled'): Promise<void> {
+  const { deps, lease, clock } = walker;
   // Whoever sees the end on the primary finds on no replica what was before it.
   await deps.positions?.keep([lease.organizationId]);
   await deps.sql.begin(async (tx) => {
@@ -118,6 +120,7 @@ async function end({ deps, lease, clock }: Walker, name: 'advanced' | 'canceled'
       { kind: 'clock', name, summary: { from: clock.started_from.toString(), steps_done: clock.steps_done } },
     ]);
   });
+  await sendLeftSteps(walker).catch(() => {}); // the sweep sends them
 }
 
 async function fail({ deps, lease, clock }: Walker, failure: JobFailed): Promise<void> {

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db, Sql, Tx } from '../../platform/db/connect.ts';
 import type { Scope } from '../../platform/db/scope.ts';
 import { json } from '../../platform/db/values.ts';
-import type { OrganizationId } from '../../platform/ids.ts';
+import type { CustomerId, OrganizationId } from '../../platform/ids.ts';
 import type { Phase } from './phase-of-advance.ts';
 
 export interface AdvancingClock {
@@ -164,9 +164,9 @@ export async function nextTimerAt(
 
 /** Open after-steps of the organization at `now`, oldest first. */
 export const listOpenSteps = ({ db, organizationId }: Scope, now: Temporal.Instant, limit: number) => db<
-  { id: string; job: string }[]
+  { id: string; organization_id: OrganizationId; job: string; customer_id: CustomerId | null }[]
 >`
-  select id, job from after_steps
+  select id, organization_id, job, customer_of_work(organization_id, payload) as customer_id from after_steps
   where organization_id = ${organizationId} and failed_at is null and (due_at is null or due_at <= ${now})
   order by id
   limit ${limit}`;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { finishOpenBatches } from '../../areas/usage/ingest-events/finish-batches.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
+import { stepJob } from '../../platform/records/nudge.ts';
 import { runStep, StepNotUnderstood } from '../run-steps/run-step.ts';
 import { markUnknown } from '../run-steps/take-step.ts';
 import { attempt, JobFailed } from './attempts.ts';
@@ -58,4 +59,16 @@ export async function settle(walker: Walker): Promise<number> {
       done += 1;
     }
   }
+}
+
+/**
+ * Enqueues the steps that others left between the last look and the end of the advance, because their jobs did nothing
+ * while it ran. To be called after the end is committed; what is not enqueued is found by the sweep after two minutes.
+ */
+export async function sendLeftSteps({ deps, lease, clock }: Walker): Promise<void> {
+  const left = await listOpenSteps({ db: deps.sql, organizationId: lease.organizationId }, clock.frozen_time, PAGE);
+  await deps.producer.addMany(
+    'step.run',
+    left.map((step) => stepJob(step, lease.token)),
+  );
 }

@@ -21,6 +21,7 @@ import {
   doneBy,
   gate,
   minutesAfter,
+  recordingProducer,
   sandboxAt,
   scratchDeps,
   scratchRegistry,
@@ -270,6 +271,26 @@ describe('advances by several workers', () => {
     await advanceTo(deps, other, '2024-03-02T12:00:00Z');
     expect(await doneBy(database.sql, id)).toEqual(await doneBy(database.sql, other));
     expect(await timelineOf(database.sql, id)).toEqual(await timelineOf(database.sql, other));
+  });
+
+  test('a step that somebody leaves while the clock stops is sent once it has stopped', async () => {
+    const id = await sandboxAt(database.sql, START, [bins]);
+    await setTarget(database.sql, id, '2024-03-02T00:00:00Z');
+    const stepId = newId();
+    const positions = {
+      // Called after the last look at open steps.
+      async keep() {
+        await database.sql`
+          insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at)
+          values (${stepId}, ${id}, 'tidy', '{}', ${realNow()}, ${realNow()})`;
+        return undefined;
+      },
+    };
+    const producer = recordingProducer();
+    expect(await advance({ ...deps, positions, producer }, id, () => false)).toBe('ended');
+    expect(producer.added.filter(({ name }) => name === 'step.run')).toMatchObject([
+      { payload: { step_id: stepId, organization_id: id } },
+    ]);
   });
 
   test('an advance is walked by one worker only', async () => {
