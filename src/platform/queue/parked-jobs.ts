@@ -9,6 +9,8 @@ import type { Lane } from './shares.ts';
 const LAST_RESORT_MS = 600_000;
 /** Time after which a called job that has not arrived is called again, because its caller may have been killed. */
 const CALLED_AGAIN_MS = 2000;
+/** Added to the time of a job in the background, so that it is called after all others of its lane. */
+const BACKGROUND_LATER_MS = 1e13;
 /** How many lanes and jobs one sweep finds; further ones follow in the next. */
 export const MOST_AT_ONCE = 100;
 
@@ -21,7 +23,7 @@ interface ParkingRedis extends Redis {
 
 /*
  * Per queue: `lanes` (lane → when it was last checked), `called` (job → when it was called), and for each lane its jobs
- * (job → when it was made), the oldest first.
+ * (job → when it was made), the oldest first; those in the background behind the others.
  */
 
 /* KEYS jobs of the lane, lanes, called · ARGV lane, job, when it was made, now, whether it was called */
@@ -106,7 +108,7 @@ export function openParkedJobs(redis: Redis, prefix: string, queue: Queue): Park
       const id = job.id!;
       // Listed first, so that a process killed between the two leaves a job that stalls and comes again.
       const called = mayBeCalled(job) ? 1 : 0;
-      await client.parkJob(jobsKey(name), lanesKey, calledKey, name, id, job.timestamp, realNowMs(), called);
+      await client.parkJob(jobsKey(name), lanesKey, calledKey, name, id, placeOf(job), realNowMs(), called);
       await job.moveToDelayed(realNowMs() + LAST_RESORT_MS * (1 + Math.random()), token);
       if ((await client.settleParkedJob(jobsKey(name), calledKey, id)) === 1) await promote(id);
     },
@@ -133,6 +135,9 @@ export function openParkedJobs(redis: Redis, prefix: string, queue: Queue): Park
     },
   };
 }
+
+/** Jobs with a priority run after those without one, also after they were parked. */
+const placeOf = ({ timestamp, opts }: Job): number => timestamp + (opts.priority ? BACKGROUND_LATER_MS : 0);
 
 /** Whether a job was active before without using an attempt: parked and called, or its process was killed. */
 export const mayBeCalled = (job: Job): boolean => job.attemptsStarted > job.attemptsMade + 1;

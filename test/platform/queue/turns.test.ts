@@ -119,6 +119,24 @@ test('a free slot is taken at once by the oldest waiting job of the same organiz
   expect(worker.done).toEqual(['a/1', 'a/2', 'a/3', 'a/4']);
 });
 
+test('a job that somebody waits for goes before the jobs in the background that were parked long before it', async () => {
+  const worker = work(2);
+  const payload = (customer: string) => ({ organization_id: 'a', customer_key: customer });
+  await producer.addMany(
+    'analytics.roll-up',
+    ['1', '2', '3'].map((customer) => ({ payload: payload(customer), options: { inBackground: true } })),
+  );
+  await until(async () => (await counts()).delayed === 2);
+  await producer.addMany('analytics.roll-up', [{ payload: payload('asked') }]);
+  await until(async () => (await counts()).delayed === 3);
+  for (let done = 1; done <= 4; done += 1) {
+    await until(() => worker.running.length === 1);
+    worker.end('a');
+    await until(() => worker.done.length === done);
+  }
+  expect(worker.done[1]).toBe('a/asked');
+});
+
 test('two jobs of one customer run, and other customers of its organization do not wait behind it', async () => {
   const worker = work(10);
   await add('a', 20, 'ada');
