@@ -228,6 +228,25 @@ describe('charges at Stripe', () => {
     });
   });
 
+  // Golden case FI6.
+  test('FI6 of ISK 1001 an event of 150, which no step makes, settles nothing', async () => {
+    const made = await bill(await customerWith('ISK', 'pm_slow'), 'ISK', 1001);
+    const waiting = await until(async () => (await payments(made)).find((each) => each.provider_payment_id));
+    const id = waiting.provider_payment_id;
+    await tell('payment_intent.succeeded', {
+      id,
+      status: 'succeeded',
+      amount_received: 150,
+      currency: 'isk',
+      metadata: {},
+    });
+    const drift = await until(
+      async () => (await ok(client.get(`/provider_drifts?payment_id=${waiting.svc_id}`))).provider_drifts[0],
+    );
+    expect(drift).toMatchObject({ kind: 'amount_differs', severity: 'error', ours: { amount_cents: 1001 } });
+    expect(await read(made)).toMatchObject({ payment_status: 'pending', total_paid_amount_cents: 0 });
+  });
+
   // Golden case FI9.
   test('FI9 a request over KWD 1001 and 2008 is sent as 3000, and the 9 that are left are of the invoice of 2008', async () => {
     const customer = await customerWith('KWD', 'pm_declined');

@@ -37,6 +37,7 @@ describe('an amount on the wire of Stripe', () => {
   });
 
   test.each([
+    ['ISK', 150], // FI6
     ['ISK', 50050],
     ['UGX', 99],
     ['KWD', 5124],
