@@ -1618,6 +1618,7 @@ create table documents (
   enqueued_at timestamp with time zone not null,
   rendered_at timestamp with time zone,
   given_up_at timestamp with time zone,
+  is_asked boolean not null default true,
   constraint documents_pkey PRIMARY KEY (id),
   constraint documents_subject_key UNIQUE (organization_id, kind, subject_id),
   constraint documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
@@ -1625,7 +1626,8 @@ create table documents (
 );
 comment on table documents is 'Rendered documents (PDF and XML), one per kind and subject, kept as they were first handed out. No content yet: being made. The subject of a mailed_draft is the mail that it was drawn for.';
 comment on column documents.given_up_at is 'When every try to draw it had failed; asking for it again tries again.';
-CREATE INDEX documents_pending ON public.documents USING btree (enqueued_at) WHERE (content IS NULL);
+comment on column documents.is_asked is 'Whether somebody waits for it or mails it; else it was begun because its invoice or note became final.';
+CREATE INDEX documents_waiting ON public.documents USING btree (is_asked, enqueued_at) WHERE ((content IS NULL) AND (given_up_at IS NULL));
 
 create table dunning_campaign_thresholds (
   id uuid not null,

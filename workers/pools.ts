@@ -195,9 +195,11 @@ export const pools = {
     ];
   },
   documents: (runtime) => {
-    const renderer = createRenderer({ ownFont: runtime.config.DOCUMENT_FONT ?? null });
+    const ownFont = runtime.config.DOCUMENT_FONT ?? null;
+    const renderer = createRenderer({ ownFont });
+    const slowRenderer = createRenderer({ ownFont, isSlow: true });
     const handlers = {
-      ...documentHandlers({ ...runtime, renderer, hybridPage: hybridPages(runtime) }),
+      ...documentHandlers({ ...runtime, renderer, slowRenderer, hybridPage: hybridPages(runtime) }),
       ...eDocumentHandlers({ ...runtime, renderer }),
     };
     const served = serve(runtime, 'documents', runtime.config.CONCURRENCY_DOCUMENTS, handlers);
@@ -206,6 +208,7 @@ export const pools = {
         async close() {
           await served.close();
           await renderer.close();
+          await slowRenderer.close();
         },
       },
     ];

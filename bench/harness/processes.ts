@@ -81,6 +81,8 @@ export const settingsOf = (environment: Environment): Record<string, string> => 
   REDIS_PREFIX: environment.prefix,
   NODE_ENV: 'production',
   SECRETS_KEYS,
+  // What is measured is the billing of invoices, not the drawing of their pages.
+  DRAW_UNASKED: 'false',
 });
 
 /** What one of the loaded modules answers to its name. */

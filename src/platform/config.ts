@@ -197,6 +197,9 @@ const Settings = z.object({
     .pipe(z.number().max(400))
     .describe('Life of a link to the page where an invoice or a payment request is paid'),
   DOCUMENT_LINK_TTL_HOURS: whole(24).describe('Life of a link to a document'),
+  DRAW_UNASKED: flag(true).describe(
+    'Draw the page of every invoice and credit note as soon as it is final, after those that somebody waits for; else when it is asked for first',
+  ),
   DOCUMENT_FONT: z
     .string()
     .refine(isFontFile, 'must be the path of a font that can be read')

@@ -73,6 +73,8 @@ export async function startService(
     WRITE_TIMEOUT_SECONDS: String(PATIENT_WRITE_SECONDS),
     DATABASE_POOL: '6',
     SECRETS_KEYS: TEST_SECRETS_KEYS,
+    // A test that wants pages asks for them: drawing those of every invoice would take the processor of all.
+    DRAW_UNASKED: 'false',
     // No test reaches a real provider: nobody listens on this port.
     STRIPE_API_URL: 'http://127.0.0.1:9',
     GOCARDLESS_API_URL: 'http://127.0.0.1:9',

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Drawn } from './draw.ts';
+import type { DrawThreadData } from './draw-thread.ts';
 import type { DocumentModel } from './model.ts';
 
 /** Time limit of a document; the largest one measured, 20 000 lines, takes a fraction of it. */
@@ -15,18 +16,22 @@ export interface Renderer {
   close(): Promise<void>;
 }
 
+/** How much less of a busy processor a slow thread gets, by Linux's scale of 0 to 19: about a tenth of a whole one. */
+const SLOW_NICENESS = 10;
+
 /**
  * Draws documents in a thread of its own, one after the other: laying out a page is pure computation (about 1 ms a
  * line), so on the main thread an invoice of thousands of lines would hold up every other job of the process for
- * seconds. The thread starts with the first document, and a failed thread is replaced.
+ * seconds. The thread starts with the first document, and a failed thread is replaced. A slow one leaves a busy
+ * processor to everything else.
  */
-export function createRenderer({ ownFont }: { ownFont: string | null }): Renderer {
+export function createRenderer({ ownFont, isSlow = false }: { ownFont: string | null; isSlow?: boolean }): Renderer {
   let thread: Worker | undefined;
   let line: Promise<unknown> = Promise.resolve();
   let underWay: { resolve(drawn: Drawn): void; reject(error: Error): void } | undefined;
 
   const start = (): Worker => {
-    const started = startThread(ownFont);
+    const started = startThread({ ownFont, niceness: isSlow ? SLOW_NICENESS : 0 });
     started.on('message', ({ drawn, failure }: { drawn?: Drawn; failure?: string }) => {
       if (drawn) underWay?.resolve(drawn);
       else underWay?.reject(new Error(`the document cannot be drawn: ${failure}`));
@@ -73,8 +78,8 @@ export function createRenderer({ ownFont }: { ownFont: string | null }): Rendere
 }
 
 /** The compiled file beside this one, or the source file with its loader, which threads do not inherit. */
-function startThread(ownFont: string | null): Worker {
-  const options = { workerData: { ownFont }, resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB } };
+function startThread(data: DrawThreadData): Worker {
+  const options = { workerData: data, resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB } };
   const thread = import.meta.url.endsWith('.ts')
     ? new Worker(fromSource(new URL('./draw-thread.ts', import.meta.url)), { ...options, eval: true })
     : new Worker(new URL('./draw-thread.js', import.meta.url), options);

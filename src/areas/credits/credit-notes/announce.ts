@@ -1,6 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { CreditNoteId } from '../../../platform/ids.ts';
+import { drawUnasked } from '../../messaging/documents/ask-for-document.ts';
 import { urlsOf } from '../../messaging/documents/document-urls.ts';
 import { isMailed, oweEDocument, oweMail } from '../../messaging/mails/owe-mail.ts';
 import { type CreditNoteRow, readCreditNote } from './queries.ts';
@@ -17,6 +18,8 @@ export async function recordCreditNoteCreated(ctx: Context, id: CreditNoteId): P
   if (await isMailed(ctx, note.billing_entity_id, 'credit_note.created'))
     oweMail(ctx, { kind: 'credit_note', subject_id: id });
   if (await wantsEDocuments(ctx, note)) oweEDocument(ctx, { kind: 'credit_note', subject_id: id });
+  if (ctx.config.DRAW_UNASKED && note.status === 'finalized')
+    await drawUnasked(ctx, { kind: 'credit_note', subjectId: id, number: note.number });
 }
 
 /**

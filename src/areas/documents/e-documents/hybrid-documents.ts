@@ -45,7 +45,7 @@ type HybridPage = 'none' | 'made-later' | Uint8Array;
 /** Finds the page that carries XML for a printed document, where its customer has chosen one. */
 export const hybridPages =
   (deps: SystemDeps) =>
-  async (scope: Scope, { kind, subject_id }: DocumentRow): Promise<HybridPage> => {
+  async (scope: Scope, { kind, subject_id, is_asked: isAsked }: DocumentRow): Promise<HybridPage> => {
     if (kind !== 'invoice' && kind !== 'credit_note') return 'none';
     const subject = await subjectOf(scope, { kind, subject_id });
     const profile = await readChosenProfile(scope, subject.invoice_id);
@@ -56,8 +56,9 @@ export const hybridPages =
     if (found?.status === 'ready') return (await findContent(scope, found.id)) ?? 'none';
     let isOwed = true;
     await transactAtPresent(deps, scope.organizationId, async (ctx) => {
-      if (found) ctx.after({ nudge: 'e-document.render', payload: { e_document_id: found.id } });
-      else isOwed = await storeUnlessWithdrawn(ctx, subject, profile, { inBackground: false });
+      const inBackground = !isAsked;
+      if (!found) isOwed = await storeUnlessWithdrawn(ctx, subject, profile, { inBackground });
+      else if (isAsked) ctx.after({ nudge: 'e-document.render', payload: { e_document_id: found.id } });
     });
     return isOwed ? 'made-later' : 'none';
   };

@@ -25,6 +25,8 @@ const LOST_AT_ONCE = 100;
 
 type Deps = SystemDeps & {
   renderer: Renderer;
+  /** Draws what nobody has asked for yet: slowly, beside the other. */
+  slowRenderer: Renderer;
   /** The page that carries XML, where one stands in the place of the plain page; see `e-documents`. */
   hybridPage(scope: Scope, document: DocumentRow): Promise<'none' | 'made-later' | Uint8Array>;
 };
@@ -69,7 +71,8 @@ async function drawnOf(deps: Deps, scope: Scope, document: DocumentRow): Promise
   const hybrid = await deps.hybridPage(scope, document);
   if (hybrid === 'made-later') return hybrid;
   if (hybrid !== 'none') return { bytes: hybrid, missing: '' };
-  return deps.renderer.render(
+  const renderer = document.is_asked ? deps.renderer : deps.slowRenderer;
+  return renderer.render(
     await documentSubjects[document.kind].read({ ...scope, config: deps.config }, document.subject_id),
   );
 }
@@ -80,18 +83,22 @@ async function giveUp(ctx: Context, { id }: DocumentRow, error: unknown): Promis
   await failWaitingMails(ctx, id);
 }
 
-/** Enqueues documents again whose job was lost. */
+/** Enqueues documents again whose job was lost: those that were asked for, and behind them the others. */
 export async function sweepDocuments(
   { sql, producer }: Pick<SweepDeps, 'sql' | 'producer'>,
   before: Temporal.Instant,
   now: Temporal.Instant,
 ): Promise<void> {
-  const lost = await takeLostDocuments(sql, before, { realNow: now, limit: LOST_AT_ONCE });
-  await producer.addMany(
-    'document.render',
-    lost.map(({ id, organization_id }) => ({
-      payload: { organization_id, document_id: id },
-      options: { id: `document-${id}-${now.epochMilliseconds}` },
-    })),
-  );
+  for (const isAsked of [true, false]) {
+    const lost = await takeLostDocuments(sql, { isAsked, before }, { realNow: now, limit: LOST_AT_ONCE });
+    // One that nobody asked for may just wait: under one name it waits once more at most.
+    const suffix = isAsked ? `-${now.epochMilliseconds}` : '';
+    await producer.addMany(
+      'document.render',
+      lost.map(({ id, organization_id }) => ({
+        payload: { organization_id, document_id: id },
+        options: { id: `document-${id}${suffix}`, inBackground: !isAsked, forgetFailed: !isAsked },
+      })),
+    );
+  }
 }

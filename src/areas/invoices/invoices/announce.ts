@@ -2,11 +2,12 @@ import type { Context } from '../../../platform/context.ts';
 import type { InvoiceId } from '../../../platform/ids.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
+import { drawUnasked } from '../../messaging/documents/ask-for-document.ts';
 import { urlsOf } from '../../messaging/documents/document-urls.ts';
 import { oweEDocument, oweMail } from '../../messaging/mails/owe-mail.ts';
 import { type InvoiceRow, readInvoice } from './queries.ts';
 import { partsOf } from './show-invoice.ts';
-import { invoiceListView, invoiceView } from './view.ts';
+import { type InvoiceParts, invoiceListView, invoiceView } from './view.ts';
 
 /** Above this number the audit trail leaves fees out (logs.md#activity-logs). */
 const MOST_LOGGED_FEES = 25;
@@ -57,10 +58,7 @@ export async function recordInvoice(
   const invoice = await readInvoice(ctx, invoiceId);
   const parts = await partsOf(ctx, invoice, customer);
   const object = invoiceView(parts, ctx.now());
-  if (FINAL.has(type) && invoice.status === 'finalized' && invoice.email_settings.includes('invoice.finalized'))
-    oweMail(ctx, { kind: 'invoice', subject_id: invoiceId });
-  if (FINAL.has(type) && invoice.status === 'finalized' && wantsEDocument(invoice, parts.customer))
-    oweEDocument(ctx, { kind: 'invoice', subject_id: invoiceId });
+  if (FINAL.has(type) && invoice.status === 'finalized') await oweDocuments(ctx, parts);
   ctx.record({
     activity: {
       type,
@@ -82,6 +80,14 @@ export async function recordInvoice(
           },
         }),
   });
+}
+
+/** What follows from an invoice that became final: its mail, its electronic document, its page. */
+async function oweDocuments(ctx: Context, { invoice, customer }: InvoiceParts): Promise<void> {
+  const { id, number } = invoice;
+  if (invoice.email_settings.includes('invoice.finalized')) oweMail(ctx, { kind: 'invoice', subject_id: id });
+  if (wantsEDocument(invoice, customer)) oweEDocument(ctx, { kind: 'invoice', subject_id: id });
+  if (ctx.config.DRAW_UNASKED) await drawUnasked(ctx, { kind: 'invoice', subjectId: id, number });
 }
 
 /** Whether the seller, or the customer, has electronic documents made. Rule: e-documents.md#profiles. */

@@ -1,22 +1,40 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
-import { type DocumentKind, requestDocument } from './queries.ts';
+import { type DocumentKind, insertDocument, requestDocument } from './queries.ts';
+
+/** What a document is drawn of; its number names the file. */
+interface Subject {
+  kind: DocumentKind;
+  subjectId: string;
+  number: string;
+}
 
 /**
- * Requests the document of a subject, whose number names the file: it is drawn in the background the first time and
- * never changes.
+ * Requests the document of a subject: it is drawn in the background the first time and never changes. One that waits
+ * behind others, because nobody had asked for it, waits no longer.
  *
  * @returns the id of the document
  */
-export async function askForDocument(
-  ctx: Context,
-  { kind, subjectId, number }: { kind: DocumentKind; subjectId: string; number: string },
-): Promise<string> {
-  const { id, isNew } = await requestDocument(
-    ctx.db,
-    { organizationId: ctx.organizationId, kind, subjectId, fileName: `${number}.pdf`, contentType: 'application/pdf' },
-    realNow(),
-  );
-  if (isNew) ctx.after({ nudge: 'document.render', payload: { document_id: id } });
+export async function askForDocument(ctx: Context, subject: Subject): Promise<string> {
+  const { id, isOwed } = await requestDocument(ctx, fileOf(subject), realNow());
+  if (isOwed) ctx.after({ nudge: 'document.render', payload: { document_id: id } });
   return id;
 }
+
+/**
+ * Owes the document of a subject that became final before anybody asks for it: one statement, and a job that runs after
+ * everything that somebody waits for.
+ *
+ * Rule: e-documents.md#pages-before-anybody-asks.
+ */
+export async function drawUnasked(ctx: Context, subject: Subject): Promise<void> {
+  const id = await insertDocument(ctx, { ...fileOf(subject), isAsked: false }, realNow());
+  if (id) ctx.after({ nudge: 'document.render', payload: { document_id: id }, inBackground: true });
+}
+
+const fileOf = ({ kind, subjectId, number }: Subject) => ({
+  kind,
+  subjectId,
+  fileName: `${number}.pdf`,
+  contentType: 'application/pdf',
+});

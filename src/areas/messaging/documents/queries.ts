@@ -20,36 +20,55 @@ export interface DocumentRow {
   subject_id: string;
   file_name: string;
   is_rendered: boolean;
+  /** Somebody waits for it, or it is mailed. */
+  is_asked: boolean;
 }
 
-/** The document of a subject, requested now unless it was before; `isNew` if it was not, or was given up since. */
-export async function requestDocument(
-  db: Db,
-  subject: {
-    organizationId: OrganizationId;
-    kind: DocumentKind;
-    subjectId: string;
-    fileName: string;
-    contentType: string;
-  },
+/** A document to be drawn. */
+interface NewDocument {
+  kind: DocumentKind;
+  subjectId: string;
+  fileName: string;
+  contentType: string;
+  isAsked: boolean;
+}
+
+/** Stores a document that is to be drawn, unless its subject has one. @returns its id, if it was stored */
+export async function insertDocument(
+  { db, organizationId }: Scope,
+  subject: NewDocument,
   realNow: Temporal.Instant,
-): Promise<{ id: string; isNew: boolean }> {
-  const id = newId();
+): Promise<DocumentId | undefined> {
   const [made] = await db<{ id: DocumentId }[]>`
-    insert into documents (id, organization_id, kind, subject_id, file_name, content_type, requested_at, enqueued_at)
-    values (${id}, ${subject.organizationId}, ${subject.kind}, ${subject.subjectId}, ${subject.fileName},
-      ${subject.contentType}, ${realNow}, ${realNow})
+    insert into documents (id, organization_id, kind, subject_id, file_name, content_type, is_asked, requested_at,
+      enqueued_at)
+    values (${newId()}, ${organizationId}, ${subject.kind}, ${subject.subjectId}, ${subject.fileName},
+      ${subject.contentType}, ${subject.isAsked}, ${realNow}, ${realNow})
     on conflict on constraint documents_subject_key do nothing
     returning id`;
-  if (made) return { id, isNew: true };
-  const [found] = await db<{ id: DocumentId; given_up: boolean }[]>`
-    select id, given_up_at is not null as given_up from documents
-    where organization_id = ${subject.organizationId} and kind = ${subject.kind} and subject_id = ${subject.subjectId}`;
-  if (!found!.given_up) return { id: found!.id, isNew: false };
+  return made?.id;
+}
+
+/**
+ * The document of a subject, asked for now; `isOwed` if somebody waits for it only now: it is new, was given up, or
+ * waits to be drawn though nobody had asked for it.
+ */
+export async function requestDocument(
+  scope: Scope,
+  subject: Omit<NewDocument, 'isAsked'>,
+  realNow: Temporal.Instant,
+): Promise<{ id: DocumentId; isOwed: boolean }> {
+  const id = await insertDocument(scope, { ...subject, isAsked: true }, realNow);
+  if (id) return { id, isOwed: true };
+  const { db, organizationId } = scope;
+  const [found] = await db<{ id: DocumentId; is_owed: boolean }[]>`
+    select id, given_up_at is not null or (content is null and not is_asked) as is_owed from documents
+    where organization_id = ${organizationId} and kind = ${subject.kind} and subject_id = ${subject.subjectId}`;
+  if (!found!.is_owed) return { id: found!.id, isOwed: false };
   await db`
-    update documents set given_up_at = null, enqueued_at = ${realNow}
-    where organization_id = ${subject.organizationId} and id = ${found!.id}`;
-  return { id: found!.id, isNew: true };
+    update documents set given_up_at = null, is_asked = true, enqueued_at = ${realNow}
+    where organization_id = ${organizationId} and id = ${found!.id}`;
+  return { id: found!.id, isOwed: true };
 }
 
 /** Id of the document of a subject, once it has been drawn. */
@@ -82,7 +101,7 @@ export async function findPendingDocument(
   id: DocumentId,
 ): Promise<DocumentRow | undefined> {
   const [row] = await db<DocumentRow[]>`
-    select id, organization_id, kind, subject_id, file_name, content is not null as is_rendered from documents
+    select id, organization_id, kind, subject_id, file_name, content is not null as is_rendered, is_asked from documents
     where organization_id = ${organizationId} and id = ${id} and content is null`;
   return row;
 }
@@ -158,14 +177,15 @@ export async function readFile(db: Db, id: DocumentId): Promise<StoredFile | und
   return row;
 }
 
-/** Takes documents whose job was lost, oldest first, for another try. */
+/** Takes documents whose job was lost, those that were asked for or the others, oldest first, for another try. */
 export const takeLostDocuments = (
   db: Db,
-  before: Temporal.Instant,
+  { isAsked, before }: { isAsked: boolean; before: Temporal.Instant },
   { realNow, limit }: { realNow: Temporal.Instant; limit: number },
 ) => db<{ id: DocumentId; organization_id: OrganizationId }[]>`
   update documents set enqueued_at = ${realNow}
   where id in (
-    select id from documents where content is null and given_up_at is null and enqueued_at <= ${before}
+    select id from documents
+    where content is null and given_up_at is null and is_asked = ${isAsked} and enqueued_at <= ${before}
     order by enqueued_at limit ${limit} for update skip locked)
   returning id, organization_id`;

@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
-import { askForDocument } from '../../messaging/documents/ask-for-document.ts';
+import { drawUnasked } from '../../messaging/documents/ask-for-document.ts';
 import type { paymentSucceeded } from '../announcements.ts';
 import { recordReceiptCreated } from './announce.ts';
 
@@ -31,6 +31,6 @@ export async function makeReceipt(
       slug || '-RCPT-' || lpad(position::text, greatest(6, length(position::text)), '0'), ${ctx.now()}
     from counted
     returning number`;
-  await askForDocument(ctx, { kind: 'payment_receipt', subjectId: id, number: receipt!.number });
+  await drawUnasked(ctx, { kind: 'payment_receipt', subjectId: id, number: receipt!.number });
   await recordReceiptCreated(ctx, id);
 }

@@ -50,6 +50,7 @@ const deps = () => ({
   reactions: {} as never,
   producer,
   renderer: broken,
+  slowRenderer: broken,
   metrics,
 });
 const attempt = (number: number): JobInfo => ({
