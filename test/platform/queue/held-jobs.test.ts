@@ -105,7 +105,15 @@ describe('a queue that holds jobs', () => {
       },
       { redis, prefix, concurrency: slots, log: createLog({ level: 'silent', process: 'test' }) },
     );
-    workers.push(served);
+    workers.push({
+      // Also after a test that failed before it ended its jobs.
+      async close() {
+        const ending = setInterval(() => {
+          for (const job of running.splice(0)) job.end();
+        }, 10);
+        await served.close().finally(() => clearInterval(ending));
+      },
+    });
     return {
       done,
       running,
@@ -136,7 +144,7 @@ describe('a queue that holds jobs', () => {
   test('jobs wait in the process for the slots of their organization, in order, and none is parked', async () => {
     const worker = work(8);
     await add('a', 4 + HELD);
-    await until(async () => (await counts()).active === 4 + HELD);
+    await until(async () => (await counts()).active === 4 + HELD && worker.count('a') >= 4);
     expect(worker.count('a')).toBe(4);
     expect(await counts()).toEqual({ waiting: 0, active: 4 + HELD, delayed: 0 });
     await worker.finish(4 + HELD);
