@@ -1,6 +1,7 @@
 -- no transaction
 -- Why: pages of final documents are drawn before anybody asks for them. They stand behind those that somebody waits
---   for, also when their jobs were lost, so a document says whether it was asked for. All that were drawn until now were.
+--   for, also when their jobs were lost, so a document says whether it was asked for. All that were drawn until now
+--   were.
 -- Locks: documents for an instant (a column with a default that no row has to be written for); the index is built
 --   beside the work, over the few rows that wait. A failed build is dropped before it is tried again.
 
