@@ -47,7 +47,7 @@ export interface Bucket {
 export function openBucket(address: BucketAddress): Bucket {
   let opened: Promise<{ sdk: Sdk; client: S3Client }> | undefined;
   const open = () => {
-    opened ??= connect(address);
+    opened ??= connectS3(address);
     return opened;
   };
   const at = (key: string) => ({ Bucket: address.bucket, Key: `${address.prefix}${key}` });
@@ -79,12 +79,20 @@ async function named(key: string, work: () => Promise<void>): Promise<void> {
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
-async function connect({ region, endpoint }: BucketAddress): Promise<{ sdk: Sdk; client: S3Client }> {
+/** Where a server of objects is reached. Credentials that are not given are found as the SDK finds them. */
+type ServerOfObjects = Pick<BucketAddress, 'region' | 'endpoint'> & {
+  credentials?: { accessKeyId: string; secretAccessKey: string };
+};
+
+/** The SDK, which is loaded here, and a client. @throws Error when the package was left out */
+export async function connectS3(server: ServerOfObjects): Promise<{ sdk: Sdk; client: S3Client }> {
+  const { region, endpoint, credentials } = server;
   const sdk = await import('@aws-sdk/client-s3').catch((cause: unknown) => {
     throw new Error('s3: needs the package @aws-sdk/client-s3, which was left out: npm install', { cause });
   });
   const client = new sdk.S3Client({
     ...(region === undefined ? {} : { region }),
+    ...(credentials ? { credentials } : {}),
     // Other servers than Amazon's have no name for each bucket.
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
     // Others know no checksums in trailers. Whoever needs to be sure reads back what was put.

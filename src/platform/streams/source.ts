@@ -20,6 +20,11 @@ export interface StreamMessage {
   bytes: Uint8Array | null;
   /** Time of the message at its source, ISO text in UTC with microseconds. */
   sourceTime: string;
+  /** Why its source knows already that it cannot become an event: it is put aside, unread. */
+  refused?: {
+    code: 'invalid_event' | 'invalid_json' | 'payload_too_large' | 'unsupported_format';
+    message: string;
+  };
   /** By name in lower case. */
   headers?: Readonly<Record<string, string>>;
   /** Where reading goes on once this message and all before it on the same key are stored. */
@@ -46,6 +51,40 @@ export interface Delivered {
   putAside: readonly PutAside[];
 }
 
+/** A file that is read once; one that was rewritten is another. */
+export interface ObjectName {
+  bucket: string;
+  key: string;
+  etag: string;
+}
+
+/** What is known of a file that was seen before. */
+export interface ObjectState extends ObjectName {
+  status: 'reading' | 'done' | 'done_with_errors' | 'failed';
+  /** Attempts that failed. */
+  attempts: number;
+  /** Whether it failed so lately that it is not tried yet. */
+  is_waiting: boolean;
+}
+
+/** What became of the files of a bucket. Counts and places are kept as checkpoints until a file is ended. */
+export interface ObjectLedger {
+  /** Of files with these keys. */
+  states(bucket: string, keys: readonly string[]): Promise<ObjectState[]>;
+  /** Enters a file that is read now, or returns what became of it. */
+  begin(object: ObjectName & { size: number }): Promise<ObjectState>;
+  /** Counts an attempt that failed: the next one waits a minute, doubled each time. */
+  failAttempt(object: ObjectName): Promise<void>;
+  /**
+   * Ends a file, and adds the counts of its checkpoint to those of all files.
+   *
+   * @returns its status: done with errors, when something of it was put aside
+   */
+  end(object: ObjectName, checkpoint: string, isFailed: boolean): Promise<ObjectState['status']>;
+  /** Forgets a file that is no longer there, but not its counts. */
+  drop(object: ObjectName, checkpoint: string): Promise<void>;
+}
+
 /** What a source gets from whoever runs it. */
 export interface SourceHost {
   organizationId: OrganizationId;
@@ -70,6 +109,10 @@ export interface SourceHost {
   checkpoints(prefix: string): Promise<Checkpoint[]>;
   /** Forgets a checkpoint, because its part was made anew at the source. */
   forget(key: string): Promise<void>;
+  /** Takes a part for this process for 30 s, or keeps it; false while another process holds it. */
+  claim(key: string): Promise<boolean>;
+  release(key: string): Promise<void>;
+  objects: ObjectLedger;
   /** The source answers again, and reading goes on. */
   isReading(): void;
   lag(of: () => Lag | Promise<Lag>): void;

@@ -4,6 +4,8 @@ import type { OrganizationId } from '../../../platform/ids.ts';
 import { openKafka } from '../../../platform/streams/kafka/kafka-source.ts';
 import { kafkaSettings } from '../../../platform/streams/kafka/settings.ts';
 import { readSettingsFile, UnreadableFile } from '../../../platform/streams/read-settings-file.ts';
+import { openS3 } from '../../../platform/streams/s3/s3-source.ts';
+import { s3Settings } from '../../../platform/streams/s3/settings.ts';
 import type { StreamSource } from '../../../platform/streams/source.ts';
 
 /** A source of an organization, as the file of the deployment says. */
@@ -26,6 +28,7 @@ const connectorsFile = (environment: NodeJS.ProcessEnv) =>
           .regex(/^[\w.-]+$/, 'must be letters, digits, dots, dashes and underscores'),
         organization: z.uuid('must be the id of an organization'),
         kafka: kafkaSettings(environment).optional(),
+        s3: s3Settings(environment).optional(),
       }),
     ),
   });
@@ -33,8 +36,9 @@ const connectorsFile = (environment: NodeJS.ProcessEnv) =>
 type Entry = z.output<ReturnType<typeof connectorsFile>>['connectors'][number];
 
 /** The kinds of sources: a connector has the settings of one. */
-const KINDS: { [Kind in 'kafka']: (settings: NonNullable<Entry[Kind]>, entry: Entry) => StreamSource } = {
-  kafka: (settings, entry) => openKafka({ ...settings, group: groupOf(entry) }),
+const KINDS: { [Kind in 'kafka' | 's3']: (entry: Entry) => StreamSource } = {
+  kafka: (entry) => openKafka({ ...entry.kafka!, group: groupOf(entry) }),
+  s3: ({ s3 }) => openS3(s3!),
 };
 
 const groupOf = ({ kafka, organization }: Entry): string => kafka?.group ?? `svc-ingest-${organization}`;
@@ -54,7 +58,7 @@ export function readConnectorsFile(path: string, environment: NodeJS.ProcessEnv 
   return connectors.map((entry) => {
     const kind = kindsOf(entry)[0]!;
     const { code, organization: organizationId } = entry;
-    return { organizationId, code, kind, source: KINDS[kind](entry[kind]!, entry) };
+    return { organizationId, code, kind, source: KINDS[kind](entry) };
   });
 }
 

@@ -7,6 +7,8 @@ import { type Lag, type SourceHost, SourceTrouble, type StreamSource } from '../
 import type { StoreDeps } from '../ingest-events/store-events.ts';
 import { listCheckpoints, resetCheckpoint } from './checkpoints.ts';
 import { createIntake } from './intake.ts';
+import { claimLease, releaseLease } from './leases.ts';
+import { objectLedger } from './objects.ts';
 import { enterConnector, leaveReading, type ReaderState, sayReading } from './readers.ts';
 import { type ConnectorOf, type Outcome, storeMessages } from './store-messages.ts';
 
@@ -87,6 +89,9 @@ export function runConnector(
       room: intake.room,
       checkpoints: (prefix) => listCheckpoints(deps.sql, connector, prefix),
       forget: async (key) => void (await resetCheckpoint(deps.sql, connector, key)),
+      claim: async (key) => (await claimLease(deps.sql, connector, key, reader)).length > 0,
+      release: async (key) => void (await releaseLease(deps.sql, connector, key, reader)),
+      objects: objectLedger(deps.sql, connector),
       isReading: () => Object.assign(state, { status: 'running', error: null }),
       lag(of) {
         lagOf = of;

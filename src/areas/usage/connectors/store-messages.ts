@@ -86,7 +86,7 @@ function decodeSome(connector: Connector, messages: readonly StreamMessage[]): {
   for (const message of messages) {
     const length = message.bytes?.length ?? 0;
     if (taken > 0 && (pieces.length >= MOST_EVENTS || bytes + length > MOST_BYTES)) break;
-    const decoded = message.bytes === null ? [] : decodeMessage(message.bytes, sourceOf(connector, message));
+    const decoded = decodedOf(connector, message);
     if (taken > 0 && pieces.length + decoded.length > MOST_EVENTS) break;
     const isAlone = decoded.length === 1;
     for (const [part, each] of decoded.entries()) pieces.push({ of: message, part, decoded: each, isAlone });
@@ -94,6 +94,13 @@ function decodeSome(connector: Connector, messages: readonly StreamMessage[]): {
     taken += 1;
   }
   return { pieces, taken };
+}
+
+function decodedOf(connector: Connector, message: StreamMessage): DecodedEvent[] {
+  const { bytes, refused } = message;
+  if (bytes === null) return [];
+  if (refused) return [{ dead: deadMessage(refused.code, refused.message, bytes) }];
+  return decodeMessage(bytes, sourceOf(connector, message));
 }
 
 const sourceOf = ({ organizationId }: Connector, { sourceTime, headers }: StreamMessage) => ({

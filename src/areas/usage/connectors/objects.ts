@@ -1,0 +1,77 @@
+import type { Db } from '../../../platform/db/connect.ts';
+import type { ObjectLedger, ObjectName, ObjectState } from '../../../platform/streams/source.ts';
+import { textArray } from '../events/storage/array-literal.ts';
+import type { Connector } from './dead-letters.ts';
+
+/** Under this key the counts of files that were ended are summed, so that a connector has few checkpoints. */
+const ENDED_OBJECTS = 'objects';
+
+/**
+ * The files of a connector in `ingest_objects`. While one is read, its place and counts are a checkpoint, which is
+ * stored with the events.
+ *
+ * Rule: streams.md#files.
+ */
+export function objectLedger(db: Db, { organizationId, code }: Connector): ObjectLedger {
+  const state = db`bucket, key, etag, status, attempts,
+    coalesce(next_attempt_at > clock_timestamp(), false) as is_waiting`;
+  const ofObject = ({ bucket, key, etag }: ObjectName) => db`
+    organization_id = ${organizationId} and connector = ${code} and bucket = ${bucket} and key = ${key}
+      and etag = ${etag}`;
+  /** Takes the checkpoint away and adds what it counted to the sum. */
+  const folded = (checkpoint: string) => db`
+    ended as (
+      delete from ingest_checkpoints
+      where organization_id = ${organizationId} and connector = ${code} and key = ${checkpoint}
+      returning value, received, stored, replayed, dead
+    ), summed as (
+      insert into ingest_checkpoints as kept (organization_id, connector, key, rank, value, received, stored, replayed,
+        dead, updated_at)
+      select ${organizationId}, ${code}, ${ENDED_OBJECTS}, 0, '{}', received, stored, replayed, dead, clock_timestamp()
+      from ended
+      on conflict (organization_id, connector, key) do update set received = kept.received + excluded.received,
+        stored = kept.stored + excluded.stored, replayed = kept.replayed + excluded.replayed,
+        dead = kept.dead + excluded.dead, updated_at = excluded.updated_at
+    )`;
+  return {
+    states: (bucket, keys) => db<ObjectState[]>`
+      select ${state} from ingest_objects
+      where organization_id = ${organizationId} and connector = ${code} and bucket = ${bucket}
+        and key = any(${textArray(keys)}::text[])`,
+    async begin(object) {
+      const { bucket, key, etag, size } = object;
+      const [row] = await db<ObjectState[]>`
+        insert into ingest_objects (organization_id, connector, bucket, key, etag, size, status, byte_offset, line,
+          stored, replayed, dead, attempts, started_at)
+        values (${organizationId}, ${code}, ${bucket}, ${key}, ${etag}, ${size}, 'reading', 0, 0, 0, 0, 0, 0,
+          clock_timestamp())
+        on conflict (organization_id, connector, bucket, key, etag) do update set size = excluded.size
+        returning ${state}`;
+      return row!;
+    },
+    async failAttempt(object) {
+      await db`
+        update ingest_objects set attempts = attempts + 1,
+          next_attempt_at = clock_timestamp() + power(2, attempts) * interval '1 minute'
+        where ${ofObject(object)} and status = 'reading'`;
+    },
+    async end(object, checkpoint, isFailed) {
+      const [row] = await db<Pick<ObjectState, 'status'>[]>`
+        with ${folded(checkpoint)}
+        update ingest_objects object set finished_at = clock_timestamp(), next_attempt_at = null,
+          status = case when ${isFailed} then 'failed' when coalesce(last.dead, 0) > 0 then 'done_with_errors'
+            else 'done' end,
+          byte_offset = coalesce((last.value ->> 'offset')::bigint, 0), line = coalesce((last.value ->> 'line')::bigint, 0),
+          stored = coalesce(last.stored, 0), replayed = coalesce(last.replayed, 0), dead = coalesce(last.dead, 0)
+        from (select) one left join ended last on true
+        where ${ofObject(object)} and object.status = 'reading'
+        returning object.status`;
+      return row?.status ?? (isFailed ? 'failed' : 'done');
+    },
+    async drop(object, checkpoint) {
+      await db`
+        with ${folded(checkpoint)}
+        delete from ingest_objects where ${ofObject(object)} and status = 'reading'`;
+    },
+  };
+}

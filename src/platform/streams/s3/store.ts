@@ -1,0 +1,113 @@
+import type { Readable } from 'node:stream';
+import { connectS3 } from '../../s3/bucket.ts';
+import { type ObjectName, SourceTrouble } from '../source.ts';
+import type { S3Settings } from './settings.ts';
+
+/** An object of a listing. */
+export interface FoundObject extends ObjectName {
+  size: number;
+  /** When it was written, ISO text in UTC with microseconds. */
+  sourceTime: string;
+  /** Names it in checkpoints and leases. */
+  id: string;
+}
+
+/** The object is no longer there, or was rewritten. */
+export class ObjectIsGone extends Error {}
+/** The server refuses this object. */
+export class ObjectRefused extends Error {}
+
+/** The objects of a bucket below a prefix. */
+export interface ObjectStore {
+  pages(): AsyncGenerator<FoundObject[]>;
+  /** @throws ObjectIsGone, ObjectRefused, SourceTrouble */
+  open(object: FoundObject, offset: number): Promise<AsyncIterable<Uint8Array>>;
+  /** Moves an object as it was found; one that was rewritten meanwhile stays. */
+  move(object: FoundObject, to: string): Promise<void>;
+  close(): void;
+}
+
+const NOT_FOUND = 404;
+const CHANGED = 412;
+const FORBIDDEN = 403;
+
+export async function openStore(settings: S3Settings, signal: AbortSignal): Promise<ObjectStore> {
+  const { bucket, prefix, region, endpoint, credentials: keys } = settings;
+  const credentials = keys && { accessKeyId: keys.access_key_id, secretAccessKey: keys.secret_access_key };
+  const { sdk, client } = await connectS3({ region, endpoint, ...(credentials ? { credentials } : {}) });
+  const options = { abortSignal: signal };
+  const found = (key: string, etag: string, size: number, written: Date): FoundObject => ({
+    bucket,
+    key,
+    etag,
+    size,
+    sourceTime: `${written.toISOString().slice(0, -1)}000Z`,
+    id: `${bucket}/${key}#${etag}`,
+  });
+
+  async function* pages(): AsyncGenerator<FoundObject[]> {
+    let token: string | undefined;
+    do {
+      const input = { Bucket: bucket, Prefix: prefix, ...(token === undefined ? {} : { ContinuationToken: token }) };
+      const page = await client.send(new sdk.ListObjectsV2Command(input), options).catch((error: unknown) => {
+        throw troubleOf(error, bucket);
+      });
+      yield (page.Contents ?? []).map(({ Key, ETag, Size, LastModified }) => found(Key!, ETag!, Size!, LastModified!));
+      token = page.IsTruncated ? page.NextContinuationToken : undefined;
+    } while (token !== undefined);
+  }
+
+  /** @throws what the answer of the server means for the object */
+  const ofObject = (error: unknown): never => {
+    const status = statusOf(error);
+    if (status === NOT_FOUND || status === CHANGED) throw new ObjectIsGone();
+    if (status === FORBIDDEN) throw new ObjectRefused(`the server refuses it: ${(error as Error).name}`);
+    throw troubleOf(error, bucket);
+  };
+
+  return {
+    pages,
+    async open({ key, etag }, offset) {
+      const range = offset === 0 ? {} : { Range: `bytes=${offset}-` };
+      const input = { Bucket: bucket, Key: key, IfMatch: etag, ...range };
+      const { Body, ETag } = await client.send(new sdk.GetObjectCommand(input), options).catch(ofObject);
+      // Not every server knows the condition.
+      if (ETag === etag) return bodyOf(Body as Readable, bucket);
+      (Body as Readable).destroy();
+      throw new ObjectIsGone();
+    },
+    async move({ key, etag }, to) {
+      const source = `${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`;
+      const at = { Bucket: bucket, Key: key };
+      try {
+        const input = { Bucket: bucket, Key: to, CopySource: source, CopySourceIfMatch: etag };
+        await client.send(new sdk.CopyObjectCommand(input), options);
+        const { ETag } = await client.send(new sdk.HeadObjectCommand(at), options);
+        if (ETag === etag) await client.send(new sdk.DeleteObjectCommand({ ...at, IfMatch: etag }), options);
+      } catch (error) {
+        if (statusOf(error) !== NOT_FOUND && statusOf(error) !== CHANGED) throw troubleOf(error, bucket);
+      }
+    },
+    close: () => client.destroy(),
+  };
+}
+
+/** Its bytes; what ends them early is trouble of the server, and reading begins anew where it was. */
+async function* bodyOf(body: Readable, bucket: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw troubleOf(error, bucket);
+  } finally {
+    body.destroy();
+  }
+}
+
+const statusOf = (error: unknown): number | undefined =>
+  (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+
+/** In words, and without what the SDK tells of the request. */
+function troubleOf(error: unknown, bucket: string): SourceTrouble {
+  const { name, code } = error as Error & { code?: string };
+  return new SourceTrouble(`the bucket ${bucket} cannot be read: ${code ?? name}`, { cause: error });
+}
