@@ -151,7 +151,7 @@ class Reading {
     }
   }
 
-  /** The dead letter of an object names it; its lines that came before are stored. */
+  /** The dead letter of an object names it; what was stored of it stays. */
   async #putAside(object: FoundObject, code: BadObject['code'], message: string): Promise<void> {
     const { bucket, key, etag, size, sourceTime, id } = object;
     const [last] = (await this.#host.checkpoints(id)).filter((checkpoint) => checkpoint.key === id);
