@@ -2,7 +2,7 @@ import type { SourceHost, StreamMessage } from '../source.ts';
 import { elementsOf } from './elements.ts';
 import type { ObjectFormat } from './format.ts';
 import { linesOf } from './lines.ts';
-import { PIECE_MAX_BYTES, type Piece, type Place } from './piece.ts';
+import { BadObject, PIECE_MAX_BYTES, type Piece, type Place } from './piece.ts';
 import { rowsOf } from './rows.ts';
 import type { FoundObject } from './store.ts';
 import { unpacked } from './unpack.ts';
@@ -19,7 +19,8 @@ type OpenObject = (offset: number) => Promise<AsyncIterable<Uint8Array>>;
 
 /**
  * Reads an object from where its checkpoint says: a plain one from that byte on, a packed one from its start, without
- * what was read. While a slice is stored the next one is read.
+ * what was read. While a slice is stored the next one is read. What stands before a fault is
+ * stored, and then it is thrown.
  *
  * @throws BadObject; what `open` throws; what `deliver` throws
  */
@@ -47,13 +48,20 @@ export async function readObject(
     bytes = 0;
     await host.room();
   };
-  for await (const piece of READERS[format.content](content, from)) {
-    slice.push(messageOf(object, piece));
-    bytes += piece.bytes.length;
-    if (slice.length >= SLICE || bytes >= SLICE_BYTES) await handOver();
+  let fault: BadObject | undefined;
+  try {
+    for await (const piece of READERS[format.content](content, from)) {
+      slice.push(messageOf(object, piece));
+      bytes += piece.bytes.length;
+      if (slice.length >= SLICE || bytes >= SLICE_BYTES) await handOver();
+    }
+  } catch (error) {
+    if (!(error instanceof BadObject)) throw error;
+    fault = error;
   }
   await handOver();
   await storing;
+  if (fault) throw fault;
 }
 
 async function placeOf({ checkpoints }: Pick<SourceHost, 'checkpoints'>, { id }: FoundObject): Promise<Place> {

@@ -151,7 +151,7 @@ class Reading {
     }
   }
 
-  /** The dead letter of an object names it; what was stored of it stays. */
+  /** The dead letter of an object names it; what stands before its fault is stored. */
   async #putAside(object: FoundObject, code: BadObject['code'], message: string): Promise<void> {
     const { bucket, key, etag, size, sourceTime, id } = object;
     const [last] = (await this.#host.checkpoints(id)).filter((checkpoint) => checkpoint.key === id);

@@ -209,6 +209,13 @@ test('a file that cannot be unpacked waits between attempts, and is put aside af
   ]);
 });
 
+test('what stands before the fault of a file is stored', async () => {
+  await put('cut.json', `[${event(1)},${event(2)},`);
+  start();
+  await until(async () => (await objects())[0]?.attempts === 1);
+  expect(await counts()).toMatchObject({ received: 2, stored: 2, dead: 0 });
+});
+
 test('processes share the files, and each is read by one', async () => {
   for (let file = 0; file < 12; file += 1) await put(`${file}.ndjson`, lines(file * 100, 100));
   start();
