@@ -19,6 +19,21 @@ export interface IncomingEvent {
   precise_total_amount_cents: string | null;
   /** First 16 bytes of the digest of what was sent, in hex (events.md#deduplication). */
   digest: string;
+  /** It came through a door for the usage of models, and is rated when it is stored. */
+  ai?: AiMark;
+}
+
+/**
+ * What rating an event needs beside its properties; the digest does not cover it. An event that looks like one of these
+ * doors but came as an ordinary event has none. Rule: ai-usage.md#the-event.
+ */
+export interface AiMark {
+  /** What its sender believes that the call cost: plain decimal text, main units of the book's currency. */
+  reported_cost?: string;
+  /** A gateway answered from its cache, so the provider asked for nothing. */
+  served_from_cache?: true;
+  /** It is one part of a call, priced by a charge of the plan: its cost is rated, its amount is not. */
+  is_priced_by_plan?: true;
 }
 
 /** Events of one request: all of them are stored, or none when `atomic`. */

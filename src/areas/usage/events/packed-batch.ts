@@ -1,5 +1,5 @@
 import type { ExternalSubscriptionId, OrganizationId } from '../../../platform/ids.ts';
-import type { Explain, IncomingBatch, IncomingEvent } from './incoming-event.ts';
+import type { AiMark, Explain, IncomingBatch, IncomingEvent } from './incoming-event.ts';
 
 /**
  * A batch as it travels in a job: lists instead of objects, because field names would be half of the text that the
@@ -25,6 +25,7 @@ type PackedEvent = [
   properties: string,
   preciseTotalAmountCents: string | null,
   digest: string,
+  ai?: AiMark,
 ];
 
 export const packBatch = (batch: IncomingBatch): PackedBatch => [
@@ -58,6 +59,7 @@ const packEvent = (event: IncomingEvent): PackedEvent => [
   event.properties,
   event.precise_total_amount_cents,
   event.digest,
+  ...((event.ai === undefined ? [] : [event.ai]) as [AiMark?]),
 ];
 
 const unpackEvent = (packed: PackedEvent): IncomingEvent => ({
@@ -69,4 +71,5 @@ const unpackEvent = (packed: PackedEvent): IncomingEvent => ({
   properties: packed[5],
   precise_total_amount_cents: packed[6],
   digest: packed[7],
+  ...(packed[8] === undefined ? {} : { ai: packed[8] }),
 });
