@@ -1053,6 +1053,53 @@ create table commitment_taxes (
 );
 comment on table commitment_taxes is 'Taxes on the fees of a minimum commitment.';
 
+create table console_codes (
+  digest bytea not null,
+  api_key_id uuid not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint console_codes_pkey PRIMARY KEY (digest),
+  constraint console_codes_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id)
+);
+comment on table console_codes is 'One-time links into the console, by the digest of their code.';
+CREATE INDEX console_codes_over ON public.console_codes USING btree (expires_at);
+
+create table console_identities (
+  session_id uuid not null,
+  organization_id uuid not null,
+  kind text not null,
+  api_key_id uuid,
+  member_id uuid,
+  created_at timestamp with time zone not null,
+  constraint console_identities_pkey PRIMARY KEY (session_id, organization_id),
+  constraint console_identities_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id),
+  constraint console_identities_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint console_identities_session_id_fkey FOREIGN KEY (session_id) REFERENCES console_sessions(id) ON DELETE CASCADE,
+  constraint console_identities_kind CHECK (((kind = 'key'::text) = (api_key_id IS NOT NULL))),
+  constraint console_identities_kind_check CHECK ((kind = ANY (ARRAY['key'::text, 'member'::text])))
+);
+comment on table console_identities is 'An organization within a session, and by which key or member; permissions are those that it has at each request.';
+CREATE INDEX console_identities_of_key ON public.console_identities USING btree (api_key_id);
+CREATE INDEX console_identities_of_organization ON public.console_identities USING btree (organization_id, created_at, session_id);
+
+create table console_sessions (
+  id uuid not null,
+  token_digest bytea not null,
+  csrf_key bytea not null,
+  operator_digest bytea,
+  user_agent text,
+  remote_address text not null,
+  created_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint console_sessions_pkey PRIMARY KEY (id),
+  constraint console_sessions_token_digest_key UNIQUE (token_digest)
+);
+comment on table console_sessions is 'A browser that is signed in to the console. Only a digest of the token in its cookie is kept.';
+comment on column console_sessions.operator_digest is 'digest of the operator''s token signed in with; another token of the settings ends it';
+CREATE INDEX console_sessions_over ON public.console_sessions USING btree (LEAST(expires_at, ended_at));
+
 create table correction_adjustments (
   id uuid not null,
   organization_id uuid not null,

@@ -57,6 +57,7 @@ import { subscriptionOperations } from './areas/subscriptions/subscriptions/rout
 import { activityLogOperations } from './areas/tenancy/activity-logs/routes.ts';
 import { apiKeyOperations } from './areas/tenancy/api-keys/routes.ts';
 import { apiLogOperations } from './areas/tenancy/api-logs/routes.ts';
+import { consoleSessionOperations } from './areas/tenancy/console-sessions/routes.ts';
 import { organizationOperations } from './areas/tenancy/organizations/routes.ts';
 import { retentionOperations } from './areas/tenancy/retention/routes.ts';
 import { securityLogOperations } from './areas/tenancy/security-logs/routes.ts';
@@ -89,6 +90,7 @@ export const operations: Operation[] = [
   ...customerOperations,
   ...organizationOperations,
   ...apiKeyOperations,
+  ...consoleSessionOperations,
   ...activityLogOperations,
   ...apiLogOperations,
   ...securityLogOperations,

@@ -34,6 +34,7 @@ import { validateEvents } from './areas/usage/ingest-events/validate-events.ts';
 import { cleanDeadLetters } from './areas/usage/ingestion/clean-dead-letters.ts';
 import { dailyUsage } from './areas/usage/snapshot-usage/snapshot-daily-usage.ts';
 import { cleanIdempotency } from './jobs/sweep-rows/clean-idempotency.ts';
+import { cleanSessions } from './jobs/sweep-rows/clean-sessions.ts';
 import { housekeeping } from './jobs/sweep-rows/housekeeping.ts';
 import { keyUsage } from './jobs/sweep-rows/key-usage.ts';
 import { rowSweeper } from './jobs/sweep-rows/row-sweeper.ts';
@@ -81,6 +82,7 @@ export const sweepJobs: readonly SweepJob[] = [
   endpointHealth,
   keyUsage,
   cleanIdempotency,
+  cleanSessions,
   cleanWebhooks,
   cleanProviderEvents,
   cleanDeadLetters,

@@ -106,6 +106,8 @@ const Command = z.object({
   sandbox: z.boolean(),
   /** Null for a command that a person gives on a page of ours, without a key. */
   api_key_id: id<ApiKeyId>().nullable(),
+  /** Given by a person in the console, with the rights of that key. */
+  source: z.literal('front').optional(),
   request_id: z.string(),
   input: z.unknown(),
   /** Replaces `input` and `request.parameters` if they hold secrets: the JSON of both, sealed. */

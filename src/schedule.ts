@@ -234,6 +234,13 @@ const rows = [
     afterMissedTicks: 'by selection',
   },
   {
+    job: 'clean-sessions',
+    tick: { minuteOfHour: 42 },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
     job: 'clean-webhooks',
     tick: { timeOfDay: '01:00' },
     clock: 'R',

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { makeOneTimeLink } from '../areas/tenancy/console-sessions/one-time-links.ts';
 import { createOrganization } from '../areas/tenancy/organizations/commands.ts';
 import { type RateLimits, setRateLimits } from '../areas/tenancy/organizations/own-rate-limits.ts';
 import { listOrganizations } from '../areas/tenancy/organizations/queries.ts';
@@ -8,6 +9,7 @@ import { realNow } from '../platform/clock/real-clock.ts';
 import type { OrganizationId } from '../platform/ids.ts';
 import { rotateKey } from '../platform/keys/deployment-keys.ts';
 import { RATE_CATEGORIES } from '../platform/operation.ts';
+import { publicUrl } from '../platform/public-url.ts';
 import { keyChangesChannel } from '../platform/redis/channels.ts';
 import { connectPatiently } from '../platform/redis/connect.ts';
 import { Refusal, refuse } from '../platform/refusal.ts';
@@ -111,6 +113,18 @@ program
     onDatabase(async (place) => {
       await rotateKey(place, 'links');
       console.log('Replaced. Links that were made before stay valid until they expire.');
+    }),
+  );
+
+program
+  .command('console')
+  .description('print a link that opens the console once, within ten minutes')
+  .argument('<organization>', 'its name, slug or id')
+  .option('--key <id>', 'sign in with this key; default: the oldest valid one')
+  .action((organization: string, { key: keyId }: { key?: string }) =>
+    onDatabase(async ({ sql, config, baseUrl }) => {
+      const { path } = await makeOneTimeLink(sql, { organization, keyId }, realNow());
+      console.log(`${new URL(baseUrl ?? publicUrl(config)).origin}${path}`);
     }),
   );
 

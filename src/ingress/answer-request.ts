@@ -5,18 +5,22 @@ import { bodyWithPlaces } from '../platform/schema/error-places.ts';
 import type { Identity } from './authenticate.ts';
 import { authorise } from './authorise.ts';
 import { authorizationOf } from './authorization.ts';
+import { admitSession } from './console/admit-session.ts';
 import { answeredInTime } from './database-in-time.ts';
 import type { EdgeDeps, Outcome } from './edge-deps.ts';
 import { ignoredHeader } from './ignored-fields.ts';
-import { addressOf, type EdgeLocals, type RateFigures } from './rate-limit.ts';
+import { addressOf, type EdgeLocals, type Limit, type RateFigures } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
 import { type Call, runOperation } from './run-operation.ts';
 import { send, sendStream } from './send-answer.ts';
+import { createWire } from './translate-prefix.ts';
 
 export const BASE_PATH = '/api/v1';
 // If a store keeps the connection open without an answer, the caller gets 503 instead of waiting for ever.
 export const READ_TIMEOUT_MS = 30_000;
+/** The console's pages know one prefix, whatever that of the deployment. */
+const SESSION_WIRE = createWire('svc');
 
 /**
  * Treats a request of an operation, in this order: authenticate → rate limit → authorise → body → root key → operation
@@ -27,42 +31,45 @@ export function answerRequest(
   deps: EdgeDeps,
   operation: Operation,
 ): (request: Request, response: Response) => Promise<void> {
+  const ofSessions = { ...deps, wire: SESSION_WIRE };
   return async (request, response) => {
     const started = performance.now();
     const requestId = requestIdOf(request);
     const locals = response.locals as EdgeLocals;
     response.setHeader('X-Request-Id', requestId);
     let outcome: Outcome;
+    let used = deps;
     let call: Call | undefined;
     // Work of a read for a caller who is gone or answered is cancelled.
     const ending = new AbortController();
     response.once('close', () => ending.abort());
     try {
       const identity = await authenticate(deps, request, response);
+      if (identity.sessionId !== undefined) used = ofSessions;
       const unread = { sent: undefined, read: undefined, ignored: [] };
       call = { operation, request, response, identity, requestId, signal: ending.signal, ...unread };
       const uncounted = operation.uncountedWhile?.(deps.sql, identity);
       if (!uncounted || !(await answeredInTime(uncounted, READ_TIMEOUT_MS))) {
-        await deps.limiters.organization[operation.category ?? 'default'](request, response);
+        await limitFor(deps, operation, identity)(request, response);
       }
       authorise(operation, identity);
-      const answering = runOperation(deps, call);
+      const answering = runOperation(used, call);
       outcome = await (operation.kind === 'read' ? answeredInTime(answering, READ_TIMEOUT_MS) : answering);
-      if (operation.isLogged) deps.uncommitted.note(call, deps.wire.answer(outcome));
+      if (operation.isLogged) deps.uncommitted.note(call, used.wire.answer(outcome));
     } catch (error) {
       const answer = answerOfError(error, deps.log, { requestId, operation: operation.name });
       const body =
         error instanceof Refusal ? bodyWithPlaces(call?.operation ?? operation, call?.read ?? {}, error) : answer.body;
       outcome = { status: answer.status, text: JSON.stringify(body), headers: answer.headers };
       const isLogged = operation.kind === 'command' || operation.isLogged;
-      if (isLogged && call) deps.uncommitted.note(call, deps.wire.answer(outcome));
+      if (isLogged && call) deps.uncommitted.note(call, used.wire.answer(outcome));
     }
     locals.rate ??= await figuresOfUncounted(deps, operation, request, response);
     if (call && call.ignored.length > 0)
       outcome = { ...outcome, headers: { ...outcome.headers, ...ignoredHeader(call.ignored) } };
-    const answer = deps.wire.answer(outcome);
+    const answer = used.wire.answer(outcome);
     if (outcome.status >= 500) ending.abort();
-    const pieces = outcome.bytes ?? (outcome.stream && deps.wire.stream(outcome.stream));
+    const pieces = outcome.bytes ?? (outcome.stream && used.wire.stream(outcome.stream));
     if (pieces === undefined) send(response, answer, locals.rate);
     else
       await sendStream(response, { answer, pieces }, locals.rate).catch((error: unknown) =>
@@ -73,11 +80,23 @@ export function answerRequest(
   };
 }
 
+/** Sessions of the console count by themselves, but events count where all events do (console.md#limits). */
+function limitFor({ limiters }: EdgeDeps, { category = 'default' }: Operation, { sessionId }: Identity): Limit {
+  const isOfEvents = category === 'events' || category === 'events_bulk';
+  return sessionId === undefined || isOfEvents ? limiters.organization[category] : limiters.console;
+}
+
 async function authenticate(deps: EdgeDeps, request: Request, response: Response): Promise<Identity> {
   const refuseUnknown = async () => {
     await deps.limiters.address(request, response);
     throw refuse.unauthorized();
   };
+  // With an Authorization header the cookie is not looked at, whatever the header is worth.
+  if (request.headers.cookie !== undefined && request.headers.authorization === undefined) {
+    const admitted = (await admitSession(deps, request, response)) ?? (await refuseUnknown());
+    (response.locals as EdgeLocals).identity = admitted;
+    return admitted;
+  }
   const found = deps.keys.identify(authorizationOf(request), {
     address: addressOf(request),
     refuseIfOver: () => deps.limiters.refuseIfAddressIsOver(request, response),

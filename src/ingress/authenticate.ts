@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Temporal } from 'temporal-polyfill';
 import { realNowMs } from '../platform/clock/real-clock.ts';
-import type { Sql } from '../platform/db/connect.ts';
+import type { Db, Sql } from '../platform/db/connect.ts';
 import type { ApiKeyId, OrganizationId } from '../platform/ids.ts';
 import { answeredInTime } from './database-in-time.ts';
 import { FairGate } from './fair-gate.ts';
@@ -16,6 +16,8 @@ export interface Identity {
   limits: Record<'events' | 'events_bulk' | 'current_usage' | 'access' | 'default', number | null>;
   /** Milliseconds since 1970, or null for never. */
   expiresAtMs: number | null;
+  /** The session of the console that speaks for the key. */
+  sessionId?: string;
 }
 
 interface Entry {
@@ -141,30 +143,35 @@ function bearerToken(header: string | undefined): string | null {
   return scheme?.toLowerCase() === 'bearer' && token ? token : null;
 }
 
+/** A key as it identifies a caller. */
+export interface KeyRow {
+  api_key_id: ApiKeyId;
+  organization_id: OrganizationId;
+  permissions: Record<string, string[]>;
+  key_expires_at: Temporal.Instant | null;
+  sandbox: boolean;
+  limits: Identity['limits'];
+}
+
+/** Columns of a KeyRow, of `key` joined with its `organization`. */
+export const keyColumns = (db: Db) => db`
+  key.id as api_key_id, key.organization_id, key.permissions, key.expires_at as key_expires_at, organization.sandbox,
+  jsonb_build_object('events', rate_limit_events, 'events_bulk', rate_limit_events_bulk, 'access', rate_limit_access,
+    'current_usage', rate_limit_current_usage, 'default', rate_limit_default) as limits`;
+
+export const identityOf = (row: KeyRow): Identity => ({
+  apiKeyId: row.api_key_id,
+  organizationId: row.organization_id,
+  sandbox: row.sandbox,
+  permissions: row.permissions,
+  limits: row.limits,
+  expiresAtMs: row.key_expires_at?.epochMilliseconds ?? null,
+});
+
 async function findIdentity(sql: Sql, digest: Buffer): Promise<Identity | null> {
-  const [row] = await sql<
-    {
-      id: ApiKeyId;
-      organization_id: OrganizationId;
-      permissions: Record<string, string[]>;
-      expires_at: Temporal.Instant | null;
-      sandbox: boolean;
-      limits: Identity['limits'];
-    }[]
-  >`
-    select key.id, key.organization_id, key.permissions, key.expires_at, organization.sandbox,
-      jsonb_build_object('events', rate_limit_events, 'events_bulk', rate_limit_events_bulk, 'access',
-      rate_limit_access,
-        'current_usage', rate_limit_current_usage, 'default', rate_limit_default) as limits
+  const [row] = await sql<KeyRow[]>`
+    select ${keyColumns(sql)}
     from api_keys key join organizations organization on organization.id = key.organization_id
     where key.value_digest = ${digest}`;
-  if (!row) return null;
-  return {
-    apiKeyId: row.id,
-    organizationId: row.organization_id,
-    sandbox: row.sandbox,
-    permissions: row.permissions,
-    limits: row.limits,
-    expiresAtMs: row.expires_at?.epochMilliseconds ?? null,
-  };
+  return row ? identityOf(row) : null;
 }

@@ -20,6 +20,7 @@ export const GROUPS = {
   lists: 'every list',
   ids: 'every operation on one record',
   links: 'links to documents, which need no key',
+  console: 'signing in to the console',
 } as const;
 
 export type CodeRow = readonly [code: string, at: string, means: string, remedy: string];

@@ -472,6 +472,7 @@ export const FIELD_ROWS: readonly CodeRow[] = [
     'More events or lines than one request takes',
     'Send several requests',
   ],
+  ['too_many_identities', 'console', 'The session holds 8 organizations', 'Sign out of one of them'],
   ['too_many_keys', 'lists plans wallets', 'Too many keys in one object or filter', 'Send fewer'],
   [
     'too_many_recurring_thresholds',

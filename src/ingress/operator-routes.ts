@@ -1,10 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Express, Request, Response } from 'express';
 import type { Config } from '../platform/config.ts';
+import type { Sql } from '../platform/db/connect.ts';
 import type { Log } from '../platform/log/log.ts';
 import { refuse } from '../platform/refusal.ts';
 import { BASE_PATH } from './answer-request.ts';
 import { authorizationOf } from './authorization.ts';
+import { isOperatorsSession } from './console/admit-session.ts';
 import type { EdgeLocals, Limiters } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
@@ -17,14 +19,15 @@ export interface OperatorRoute {
 }
 
 interface OperatorDeps {
+  sql: Sql;
   config: Config;
   log: Log;
-  limiters: Pick<Limiters, 'address'>;
+  limiters: Pick<Limiters, 'address' | 'refuseIfAddressIsOver'>;
 }
 
 /**
- * The operator's routes require the token of OPERATOR_TOKEN instead of an API key; without that setting they are
- * unknown routes. Calls without the token count for the caller's address.
+ * The operator's routes require the token of OPERATOR_TOKEN instead of an API key, or a session of the console that was
+ * signed in with it; without that setting they are unknown routes. Calls without it count for the caller's address.
  *
  * Rule: other-routes.md#records "periodic jobs".
  */
@@ -46,7 +49,7 @@ async function answer(
   response.setHeader('X-Request-Id', requestId);
   let outcome: { status: number; body: object; headers?: Record<string, string> };
   try {
-    if (!isToken(authorizationOf(request), token)) {
+    if (!isToken(authorizationOf(request), token) && !(await isOperatorsSession(deps, request, response))) {
       await deps.limiters.address(request, response);
       throw refuse.unauthorized();
     }

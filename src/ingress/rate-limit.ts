@@ -7,6 +7,8 @@ import type { Identity } from './authenticate.ts';
 import type { WindowStore } from './window-store.ts';
 
 const WINDOW_MS = 1000;
+/** How many sessions of an organization may be at their limit together. */
+const BUSY_SESSIONS = 4;
 
 /** The figures about the caller's limit in every answer under the base URL (rate-limits.md#headers). */
 export interface RateFigures {
@@ -21,6 +23,8 @@ export type Limit = (request: Request, response: Response) => Promise<RateFigure
 export interface Limiters {
   organization: Record<RateCategory, Limit>;
   address: Limit;
+  /** Requests of the console: those of the session, and of all sessions of its organization. */
+  console: Limit;
   /**
    * Refuses a call before anything is looked up for it, once its address is known to be over its limit in this second.
    *
@@ -43,7 +47,7 @@ export interface EdgeLocals {
  */
 export function createLimiters(
   config: Config,
-  stores: { of(category: RateCategory): Store; address: WindowStore },
+  stores: { of(category: RateCategory): Store; address: WindowStore; session: Store; sessions: Store },
 ): Limiters {
   const settings: Record<RateCategory, number> = {
     events: config.RATE_LIMIT_EVENTS,
@@ -62,6 +66,17 @@ export function createLimiters(
         return `${identity.organizationId}:${limitOf(category, identity)}`;
       },
     );
+  const identityIn = (response: Response): Identity => (response.locals as EdgeLocals).identity!;
+  const ofSession = limiter(
+    stores.session,
+    () => config.RATE_LIMIT_CONSOLE,
+    (_request, response) => identityIn(response).sessionId!,
+  );
+  const ofSessions = limiter(
+    stores.sessions,
+    () => config.RATE_LIMIT_CONSOLE * BUSY_SESSIONS,
+    (_request, response) => identityIn(response).organizationId,
+  );
   return {
     organization: {
       events: perOrganization('events'),
@@ -71,6 +86,13 @@ export function createLimiters(
       default: perOrganization('default'),
     },
     address: limiter(stores.address, () => config.RATE_LIMIT_UNAUTHENTICATED, addressOf),
+    async console(request, response) {
+      // The session first, so that one that is over its limit takes nothing from the others.
+      const figures = await ofSession(request, response);
+      await ofSessions(request, response);
+      (response.locals as EdgeLocals).rate = figures;
+      return figures;
+    },
     refuseIfAddressIsOver(request, response) {
       const limit = config.RATE_LIMIT_UNAUTHENTICATED;
       if (stores.address.seen(addressOf(request)) <= limit) return;
@@ -78,7 +100,7 @@ export function createLimiters(
       throw refuse.tooManyRequests();
     },
     uncounted(category, identity) {
-      const limit = limitOf(category, identity);
+      const limit = identity.sessionId === undefined ? limitOf(category, identity) : config.RATE_LIMIT_CONSOLE;
       return { limit, remaining: limit, resetSeconds: 1 };
     },
   };

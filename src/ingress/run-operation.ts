@@ -186,7 +186,7 @@ async function readContext(deps: EdgeDeps, identity: Identity, { sql, gate, sign
   return {
     organizationId: identity.organizationId,
     sandbox: identity.sandbox,
-    actor: { source: 'api', apiKeyId: identity.apiKeyId },
+    actor: { source: identity.sessionId === undefined ? 'api' : 'front', apiKeyId: identity.apiKeyId },
     db,
     holds: (resource, mode) => identity.permissions[resource]?.includes(mode) === true,
     redis: deps.redis,
@@ -239,6 +239,7 @@ function commandOf(
     ...(customerKey === undefined ? {} : { customer_key: customerKey }),
     sandbox: identity.sandbox,
     api_key_id: identity.apiKeyId,
+    ...(identity.sessionId === undefined ? {} : { source: 'front' as const }),
     request_id: requestId,
     input,
     idempotency,

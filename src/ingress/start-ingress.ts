@@ -23,6 +23,8 @@ import { BASE_PATH, READ_TIMEOUT_MS } from './answer-request.ts';
 import { createApp, literalFirst } from './app.ts';
 import { KeyCache } from './authenticate.ts';
 import { createCommandLane } from './command-lane.ts';
+import { mountSessionRoutes } from './console/session-routes.ts';
+import { SignInFailures } from './console/sign-in-failures.ts';
 import { createCustomerKeys } from './customer-keys.ts';
 import { mountCustomerPortal } from './customer-portal.ts';
 import { mountDocs } from './docs.ts';
@@ -128,6 +130,8 @@ export async function startIngress(
     limiters: createLimiters(config, {
       of: (category) => (LEASED.has(category) ? lease(category) : window(category)),
       address: window('address'),
+      session: window('session'),
+      sessions: window('sessions'),
     }),
     customerKeys: createCustomerKeys(runtime.sql),
     commands: createCommandLane(lane),
@@ -154,6 +158,8 @@ export async function startIngress(
       ]),
     mount(root) {
       mountDocuments(root, deps);
+      const failures = new SignInFailures(limiterRedis, prefix);
+      if (config.CONSOLE) mountSessionRoutes(root, { ...deps, failures });
       const { limiters, reads, heavyReads, turns } = deps;
       mountCustomerPortal(root, { ...runtime, limiters, reads, replicas, heavyReads, turns });
       mountPayPage(root, { ...runtime, ...deps, windows: window('pay', PAY_WINDOW_SECONDS) });

@@ -143,7 +143,13 @@ const Settings = z.object({
   RATE_LIMIT_DEFAULT: whole(50).describe('Requests per second and organization: everything else'),
   RATE_LIMIT_ACCESS: whole(1000).describe('Requests per second and organization: access checks'),
   RATE_LIMIT_UNAUTHENTICATED: whole(20).describe('Requests per second and client address without a valid key'),
+  RATE_LIMIT_CONSOLE: whole(30).describe(
+    'Requests per second of one session of the console; an organization has four times as many over all its sessions',
+  ),
   TRUST_PROXY_HOPS: whole(0, 0).describe('Proxies in front, for the client address'),
+  CONSOLE: flag(true).describe('Serve the console at /console'),
+  CONSOLE_SESSION_HOURS: whole(12).describe('Life of a session of the console from its sign-in'),
+  CONSOLE_IDLE_MINUTES: whole(120).describe('A session of the console ends after so long without a request'),
   WRITE_TIMEOUT_SECONDS: seconds(10).describe('After it a write answers 504 write_pending'),
   EVENTS_BATCH_MAX_LENGTH: whole(100).describe('Events in one POST /events/batch'),
   TOLERANT_BATCH_MAX_LENGTH: whole(1000).describe('Events in one POST /events/batch?mode=tolerant'),

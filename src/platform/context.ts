@@ -11,9 +11,9 @@ import type { Reactions } from './reactions.ts';
 import type { EstimatedTaxes } from './taxes/port.ts';
 import type { Pause } from './turns/turns.ts';
 
-/** Who caused an action: an API key, or the service itself (logs.md#activity-logs). */
+/** Who caused an action: an API key, a person in the console, or the service itself (logs.md#activity-logs). */
 export interface Actor {
-  source: 'api' | 'system';
+  source: 'api' | 'front' | 'system';
   apiKeyId: ApiKeyId | null;
   /** The sending program, as it names itself. */
   client?: string | null;

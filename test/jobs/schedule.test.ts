@@ -136,6 +136,7 @@ describe('the table of periodic jobs', () => {
     'eu-tax-rates',
     'ledger-daily',
     'clean-secrets',
+    'clean-sessions',
     'retention',
     'archive-roots',
     'send-e-documents',

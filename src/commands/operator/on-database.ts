@@ -19,6 +19,8 @@ export interface Place {
   config: Config;
   /** Undefined if no Redis was requested or known. */
   redisUrl: string | undefined;
+  /** Address of the API of a service that runs on the same data. */
+  baseUrl: string | undefined;
 }
 
 /**
@@ -52,10 +54,11 @@ export async function onDatabase(
       connections: 2,
       name: 'meterstone operator',
     });
+    const baseUrl = isGiven ? undefined : running?.baseUrl;
     try {
       if (asks.migrates && !running) await bringUpToDate(sql, isPooled(databaseUrl));
       else await demandTables(sql, config, isGiven);
-      await work({ sql, config, redisUrl: redisUrl === NO_REDIS ? undefined : redisUrl });
+      await work({ sql, config, redisUrl: redisUrl === NO_REDIS ? undefined : redisUrl, baseUrl });
     } finally {
       await sql.end({ timeout: 5 });
     }

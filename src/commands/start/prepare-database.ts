@@ -1,9 +1,11 @@
 import { join } from 'node:path';
+import { makeOneTimeLink } from '../../areas/tenancy/console-sessions/one-time-links.ts';
 import {
   type CreatedOrganization,
   createOrganization,
   digestOfKey,
 } from '../../areas/tenancy/organizations/commands.ts';
+import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { connectDatabase, type Sql } from '../../platform/db/connect.ts';
 import { bringUpToDate } from '../../platform/db/role-settings.ts';
@@ -14,6 +16,8 @@ import { readJson, writePrivateJson } from '../../platform/services/small-file.t
 export interface Demo {
   name: string;
   apiKey: string;
+  /** Path of the link that opens the console once. */
+  consolePath: string | undefined;
 }
 
 /**
@@ -37,7 +41,11 @@ export async function prepareDatabase(
     await migrateDatabase(databaseUrl, config);
     await prepareSecrets(sql, config, say);
     const demo = await findOrCreateDemo(sql, config, join(dataDir, 'demo.json'));
-    return demo && { name: demo.name, apiKey: demo.api_key };
+    if (!demo) return undefined;
+    const link = config.CONSOLE
+      ? await makeOneTimeLink(sql, { organization: demo.organization_id }, realNow())
+      : undefined;
+    return { name: demo.name, apiKey: demo.api_key, consolePath: link?.path };
   } catch (error) {
     throw new Error(`the database could not be prepared: ${describe(error)}`, { cause: error });
   } finally {

@@ -21,12 +21,17 @@ Meterstone is up (${seconds} s)
 
   API         ${addresses.api}
   API key     ${key}
-  Docs        ${addresses.docs}
+${consoleLine(addresses, demo)}  Docs        ${addresses.docs}
   Queues      ${addresses.queues}
   Data, logs  ${folder}/
 ${demo ? firstRequest(addresses, demo) : ''}
 Ctrl-C stops everything; the data stays.
 `;
+}
+
+function consoleLine({ root }: Addresses, demo: Demo | undefined): string {
+  if (demo?.consolePath === undefined) return '';
+  return `  Console     ${root}${demo.consolePath}   (signs in once, within 10 minutes)\n`;
 }
 
 function firstRequest(addresses: Addresses, demo: Demo): string {

@@ -6,6 +6,8 @@ export interface Addresses {
   port: number;
   /** The base URL of the API. */
   api: string;
+  /** Without a path. */
+  root: string;
   docs: string;
   queues: string;
   /** Called by the launcher itself, never through a proxy. */
@@ -37,5 +39,5 @@ export async function choosePublicPort(config: Config, say: (line: string) => vo
 export function addressesOf(config: Config, port: number): Addresses {
   const local = localUrl(config.HOST, port);
   const root = publicUrl({ ...config, PORT: port });
-  return { port, api: `${root}/api/v1`, docs: `${root}/docs`, queues: `${root}/queues`, ready: `${local}/ready` };
+  return { port, root, api: `${root}/api/v1`, docs: `${root}/docs`, queues: `${root}/queues`, ready: `${local}/ready` };
 }

@@ -163,7 +163,7 @@ const commandScope = (job: CommandJob): Buffer =>
   createHash('sha256').update(`job|${job.organization_id}|${job.cid}`).digest();
 
 export const actorOf = (job: CommandJob): Actor => ({
-  source: job.api_key_id === null ? 'system' : 'api',
+  source: job.source ?? (job.api_key_id === null ? 'system' : 'api'),
   apiKeyId: job.api_key_id,
   client: job.request.client,
 });
