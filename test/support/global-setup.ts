@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { TestProject } from 'vitest/node';
 import { connectDatabase, type Sql } from '../../src/platform/db/connect.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
-import { bringServices } from '../../src/platform/services/discover.ts';
+import { bringServices, type Services } from '../../src/platform/services/discover.ts';
+import { endProcess } from '../../src/platform/services/processes.ts';
 import { type RunningCluster, startCluster } from '../scale/support/redis-cluster.ts';
+import { dropTemplate, keepTemplate, placeOfTemplate, takeTemplate } from './kept-template.ts';
 import { newFolder } from './new-folder.ts';
 
 declare module 'vitest' {
@@ -20,6 +22,7 @@ export const TEMPLATE_DATABASE = 'meterstone_template';
 
 /** The databases of three files, up to 1 GB of write-ahead log, and the load of the heaviest file. */
 const ENOUGH_BYTES = 4 * 1024 ** 3;
+const END_WITHIN_MS = 60_000;
 
 /**
  * Brings servers of the test run's own and stops them at its end, whatever else runs on the machine. With
@@ -27,11 +30,33 @@ const ENOUGH_BYTES = 4 * 1024 ** 3;
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const cluster: RunningCluster | undefined = process.env.TEST_REDIS === 'cluster' ? await startCluster() : undefined;
-  const services = await bringServices({
-    throwaway: true,
-    dataDir: await newFolder('tests', ENOUGH_BYTES),
-    ...(cluster ? { redisUrl: cluster.url } : {}),
-  });
+  const redisUrl = cluster?.url;
+  const place = await placeOfTemplate();
+  const services = (await bringWithTemplate(place, redisUrl)) ?? (await bringAndMigrate(place, redisUrl));
+  project.provide('postgresUrl', services.databaseUrl);
+  project.provide('redisUrl', services.redisUrl);
+  project.provide('runId', randomUUID());
+  return async () => {
+    await services.stop();
+    await cluster?.stop();
+  };
+}
+
+/** Servers on a copy of the kept template; undefined when there is none, or none that today's Postgres can run on. */
+async function bringWithTemplate(place: string, redisUrl?: string): Promise<Services | undefined> {
+  const dataDir = await newFolder('tests', ENOUGH_BYTES);
+  if (!(await takeTemplate(place, dataDir))) return undefined;
+  try {
+    return await bringServices({ throwaway: 'prepared', dataDir, redisUrl });
+  } catch {
+    await dropTemplate(place);
+    return undefined;
+  }
+}
+
+async function bringAndMigrate(place: string, redisUrl?: string): Promise<Services> {
+  const dataDir = await newFolder('tests', ENOUGH_BYTES);
+  const services = await bringServices({ throwaway: true, dataDir, redisUrl });
   const admin = connectDatabase(services.databaseUrl, { connections: 1 });
   const url = new URL(services.databaseUrl);
   await easePassword(admin, url);
@@ -42,13 +67,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await migrate(template);
   await template.unsafe(`vacuum (full) ${(await listCatalog(template)).join(', ')}`);
   await template.end();
-  project.provide('postgresUrl', services.databaseUrl);
-  project.provide('redisUrl', services.redisUrl);
-  project.provide('runId', randomUUID());
-  return async () => {
-    await services.stop();
-    await cluster?.stop();
-  };
+  // Only data of a server that has ended by itself is whole.
+  if (await endProcess(services.pids.postgres!, [{ signal: 'SIGINT', waitMs: END_WITHIN_MS }]))
+    await keepTemplate(place, dataDir);
+  await services.revive();
+  return services;
 }
 
 /**

@@ -26,8 +26,11 @@ export interface ServicesInput {
   dataDir?: string;
   /** One line of text for a person, for example that Redis is being downloaded. */
   log?: (line: string) => void;
-  /** For tests: no fsync; the servers end with this process in any case, and their data is deleted. */
-  throwaway?: boolean;
+  /**
+   * For tests: no fsync; the servers end with this process in any case, and their data is deleted. `prepared`: the
+   * folder already holds the data, which the caller has copied there.
+   */
+  throwaway?: boolean | 'prepared';
   /** With `throwaway`: Postgres still syncs, as a measurement requires. */
   durable?: boolean;
   /** Tests hide the system's programs with these. */
@@ -108,14 +111,21 @@ async function prepareDataDir({ dataDir, throwaway }: ServicesInput): Promise<st
   if (!throwaway) return resolve(dataDir ?? defaultDataDir());
   if (dataDir === undefined) return mkdtemp(join(tmpdir(), 'meterstone-'));
   await mkdir(dataDir, { recursive: true });
-  if ((await readdir(dataDir)).length > 0) throw new Error(`${dataDir} is not empty: throwaway servers delete theirs`);
+  if (throwaway !== 'prepared' && (await readdir(dataDir)).length > 0)
+    throw new Error(`${dataDir} is not empty: throwaway servers delete theirs`);
   return resolve(dataDir);
 }
 
 /** Starts or adopts the servers that are neither given nor alive, both at the same time; returns their names. */
 async function startMissing(input: ServicesInput, dataDir: string, servers: Servers): Promise<ServerName[]> {
   const log = input.log ?? (() => undefined);
-  const options = { dataDir, log, throwaway: input.throwaway, durable: input.durable, programsDir: programsDir() };
+  const options = {
+    dataDir,
+    log,
+    throwaway: Boolean(input.throwaway),
+    durable: input.durable,
+    programsDir: programsDir(),
+  };
   const started: ServerName[] = [];
 
   const startDatabase = async () => {
