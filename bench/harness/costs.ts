@@ -14,7 +14,10 @@ export interface Cost {
   roundTrips: number;
   /** Also those inside scripts. */
   redisCommands: number;
+  /** Of the records themselves. Page images are counted by themselves: how many there are depends on the checkpoints. */
   walBytes: number;
+  /** Whole pages in the WAL: each page that is changed first after a checkpoint. No ceiling holds them. */
+  pageImageBytes: number;
   /** Pages of 8 KiB that Postgres looked at. */
   bufferHits: number;
   /** Redis commands by name. */
@@ -39,23 +42,34 @@ const TICK_US = 10_000;
 
 interface Reading {
   cpuUs: Record<string, number>;
+  pageImageBytes: number;
   counts: Record<Counted, number>;
   redisByCommand: Record<string, number>;
 }
 
 /** @param processes those under test, by the name under which they are shown */
 export function openMeter(environment: Environment, processes: Record<string, ServiceProcess>): Meter {
-  const sums: Reading & { units: number } = { units: 0, cpuUs: {}, counts: noCounts(), redisByCommand: {} };
+  const sums: Reading & { units: number } = {
+    units: 0,
+    cpuUs: {},
+    pageImageBytes: 0,
+    counts: noCounts(),
+    redisByCommand: {},
+  };
   return {
     async around(work) {
+      const from = await endOfLog(environment);
       const before = await read(environment, processes);
       const { units, result } = await work();
       await pause(STATISTICS_AFTER_MS);
       const after = await read(environment, processes);
+      const images = await pageImagesSince(environment, from);
       sums.units += units;
       addDifferences(sums.cpuUs, before.cpuUs, after.cpuUs);
       addDifferences(sums.redisByCommand, before.redisByCommand, after.redisByCommand);
       for (const name of COUNTED) sums.counts[name] += after.counts[name] - before.counts[name];
+      sums.counts.walBytes -= images;
+      sums.pageImageBytes += images;
       return result;
     },
     perUnit() {
@@ -66,6 +80,7 @@ export function openMeter(environment: Environment, processes: Record<string, Se
         units: sums.units,
         cpuUs: allOf(sums.cpuUs),
         redisByCommand: allOf(sums.redisByCommand),
+        pageImageBytes: each(sums.pageImageBytes),
         ...(Object.fromEntries(COUNTED.map((name) => [name, each(sums.counts[name])])) as Record<Counted, number>),
       };
     },
@@ -84,7 +99,10 @@ const noCounts = (): Record<Counted, number> => ({
   bufferHits: 0,
 });
 
-async function read(environment: Environment, processes: Record<string, ServiceProcess>): Promise<Reading> {
+async function read(
+  environment: Environment,
+  processes: Record<string, ServiceProcess>,
+): Promise<Omit<Reading, 'pageImageBytes'>> {
   const own = Object.entries(processes);
   const [written, times, postgres, redis, pages, redisByCommand] = await Promise.all([
     Promise.all(own.map(([, process]) => process.counts())),
@@ -116,6 +134,20 @@ async function pagesAndLog({ sql }: Environment): Promise<{ walBytes: number; bu
     select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint as wal, blks_hit + blks_read as hits
     from pg_stat_database where datname = current_database()`;
   return { walBytes: row!.wal, bufferHits: row!.hits };
+}
+
+async function endOfLog({ sql }: Environment): Promise<string> {
+  const [row] = await sql<{ lsn: string }[]>`select pg_current_wal_flush_lsn()::text as lsn`;
+  return row!.lsn;
+}
+
+/** 0 where the server does not have the extension that reads the log, or does not allow it: all is records then. */
+async function pageImagesSince({ sql, canReadLog }: Environment, from: string): Promise<number> {
+  if (!canReadLog) return 0;
+  const [row] = await sql<{ bytes: number }[]>`
+    select coalesce(sum(fpi_size), 0)::bigint as bytes
+    from bench_log.pg_get_wal_stats(${from}::pg_lsn, pg_current_wal_flush_lsn())`;
+  return row!.bytes;
 }
 
 async function commandsOf({ redis }: Environment): Promise<Record<string, number>> {

@@ -20,6 +20,8 @@ export interface Environment {
   folder: string;
   sql: Sql;
   redis: Redis;
+  /** Whether page images are told from records in the write-ahead log (`costs.ts`). */
+  canReadLog: boolean;
   versions: Record<string, string>;
   close(): Promise<void>;
 }
@@ -53,9 +55,11 @@ export async function openEnvironment(): Promise<Environment> {
     folder,
     sql,
     redis,
+    canReadLog: await openLog(sql),
     versions: await versionsOf(sql, redis),
     async close() {
       await dropSchema(sql, name);
+      await sql`drop schema if exists bench_log cascade`;
       await deleteKeys(redis, name);
       redis.disconnect();
       await sql.end({ timeout: 1 });
@@ -110,6 +114,18 @@ async function guard({ pids }: Services, folder: string): Promise<() => void> {
   return () => {
     for (const lift of lifts) if (lift) lift();
   };
+}
+
+/** The extension that reads the log; a server of somebody else may lack it or forbid it. */
+async function openLog(sql: Sql): Promise<boolean> {
+  try {
+    await sql`create schema if not exists bench_log`;
+    await sql`create extension if not exists pg_walinspect schema bench_log`;
+    return true;
+  } catch {
+    // Costs are shown without the split then.
+    return false;
+  }
 }
 
 /** One transaction for each table: dropping all together takes more locks than a server grants by default. */

@@ -61,7 +61,7 @@ const WORDS: Record<Counted, string> = {
   statements: 'statements',
   roundTrips: 'round trips to Postgres',
   redisCommands: 'Redis commands',
-  walBytes: 'bytes of WAL',
+  walBytes: 'bytes of WAL without page images',
   bufferHits: 'pages looked at',
 };
 
@@ -81,6 +81,7 @@ function printCost(unit: Unit, cost: Cost): void {
     const mark = over.includes(name) ? 'TOO MUCH: ' : '';
     console.log(`       ${mark}${figure(cost[name])} ${WORDS[name]}, at most ${figure(ceilings[unit][name])}`);
   }
+  console.log(`       ${figure(cost.pageImageBytes)} bytes of page images, first changes of pages after a checkpoint`);
   const commands = Object.entries(cost.redisByCommand).sort(([, a], [, b]) => b - a);
   const most = commands.slice(0, SHOWN_COMMANDS).map(([name, calls]) => `${name} ${figure(calls)}`);
   console.log(`       of Redis: ${most.join(', ')}`);

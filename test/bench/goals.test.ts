@@ -45,6 +45,7 @@ const cost = {
   roundTrips: 0.1,
   redisCommands: 1,
   walBytes: 100,
+  pageImageBytes: 1_000_000,
   bufferHits: 10,
   redisByCommand: {},
 };
