@@ -14,7 +14,7 @@ export interface Cost {
   roundTrips: number;
   /** Also those inside scripts. */
   redisCommands: number;
-  /** Of the records themselves. Page images are counted by themselves: how many there are depends on the checkpoints. */
+  /** Of the records alone: how many page images stand beside them depends on the checkpoints. */
   walBytes: number;
   /** Whole pages in the WAL: each page that is changed first after a checkpoint. No ceiling holds them. */
   pageImageBytes: number;
