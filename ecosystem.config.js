@@ -33,6 +33,7 @@ export const apps = [
   pool('asking'),
   pool('credit-notes'),
   pool('previews'),
+  pool('budgets'),
   pool('events'),
   pool('aggregation'),
   // Only where streams are read.

@@ -66,6 +66,453 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.decide_budgets(organization uuid, used_version bigint, windows jsonb, holds jsonb, steps jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+#variable_conflict use_variable
+declare
+  present timestamptz;
+  r record;
+  step jsonb;
+  each jsonb;
+  part jsonb;
+  place integer;
+  hold integer;
+  i integer;
+  amount numeric;
+  room numeric;
+  wanted numeric;
+  outcomes jsonb := '[]';
+  figures jsonb;
+  exceeded jsonb;
+  reasons jsonb;
+  notices jsonb := '[]';
+  step_id uuid;
+  overrun numeric;
+  is_late boolean;
+  is_partial boolean;
+  n_windows integer := jsonb_array_length(windows);
+  n_holds integer := jsonb_array_length(holds);
+  ids uuid[] := '{}';
+  w_there boolean[] := array_fill(false, array[n_windows]);
+  w_limit numeric[] := array_fill(0::numeric, array[n_windows]);
+  w_topped numeric[] := array_fill(0::numeric, array[n_windows]);
+  w_spent numeric[] := array_fill(0::numeric, array[n_windows]);
+  w_held numeric[] := array_fill(0::numeric, array[n_windows]);
+  w_no bigint[] := array_fill(0::bigint, array[n_windows]);
+  w_alerted integer[] := array_fill(0, array[n_windows]);
+  w_state text[] := array_fill('open'::text, array[n_windows]);
+  w_told boolean[] := array_fill(false, array[n_windows]);
+  w_hard boolean[] := array_fill(false, array[n_windows]);
+  w_ends timestamptz[] := array_fill(null::timestamptz, array[n_windows]);
+  keys text[] := '{}';
+  h_id uuid[] := array_fill(null::uuid, array[n_holds]);
+  h_status text[] := array_fill(null::text, array[n_holds]);
+  h_ends timestamptz[] := array_fill(null::timestamptz, array[n_holds]);
+  h_asked text[] := array_fill(null::text, array[n_holds]);
+  h_used text[] := array_fill(null::text, array[n_holds]);
+  h_event text[] := array_fill(null::text, array[n_holds]);
+  h_late boolean[] := array_fill(false, array[n_holds]);
+  h_new boolean[] := array_fill(false, array[n_holds]);
+  h_changed boolean[] := array_fill(false, array[n_holds]);
+  h_subscription text[] := array_fill(null::text, array[n_holds]);
+  h_first integer[] := array_fill(1, array[n_holds]);
+  h_last integer[] := array_fill(0, array[n_holds]);
+  -- parts of holds, those of one hold side by side
+  p_hold integer[] := '{}';
+  p_window integer[] := '{}';
+  p_held numeric[] := '{}';
+  p_settled numeric[] := '{}';
+  p_open boolean[] := '{}';
+  p_changed boolean[] := '{}';
+  n_parts integer := 0;
+  -- entries to write
+  e_window uuid[] := '{}';
+  e_amount numeric[] := '{}';
+  e_source text[] := '{}';
+  e_ref text[] := '{}';
+  e_events integer[] := '{}';
+begin
+  if hold_shapes_version(organization) <> used_version then return '{"stale": true}'; end if;
+  for place in 1..n_windows loop
+    each := windows -> (place - 1);
+    ids[place] := (each ->> 'id')::uuid;
+    w_limit[place] := (each ->> 'l')::numeric;
+    w_hard[place] := (each ->> 'h')::boolean;
+    w_ends[place] := (each ->> 'e')::timestamptz;
+  end loop;
+  for hold in 1..n_holds loop
+    keys[hold] := holds ->> (hold - 1);
+  end loop;
+
+  -- A sandbox with a test clock lives at its instant; an advance keeps decisions out by its own lock.
+  insert into budget_windows (id, organization_id, budget_id, group_key, group_values, starts_at, ends_at, created_at)
+  select (given ->> 'id')::uuid, organization, (given ->> 'b')::uuid, decode(given ->> 'k', 'hex'), given -> 'g',
+    (given ->> 's')::timestamptz, (given ->> 'e')::timestamptz,
+    coalesce((select frozen_time from test_clocks where organization_id = organization), clock_timestamp())
+  from jsonb_array_elements(windows) given
+  where (given ->> 'm')::boolean and not exists (select from budget_windows w where w.id = (given ->> 'id')::uuid)
+  order by (given ->> 'id')::uuid
+  on conflict do nothing;
+  -- Locked and read by two statements: one alone misses what was committed during its wait.
+  perform from budget_windows w where w.organization_id = organization and w.id = any (ids)
+  order by w.id for no key update;
+  -- Read once: in a condition it would be called for every r.
+  present := coalesce((select frozen_time from test_clocks where organization_id = organization), clock_timestamp());
+
+  for r in
+    with folded as (
+      update budget_entries entry set folded_at = present
+      where entry.window_id = any (ids) and entry.folded_at is null and entry.organization_id = organization
+      returning entry.window_id, entry.amount
+    ), summed as (
+      select window_id, sum(folded.amount) as amount from folded group by window_id
+    ), ended as (
+      update budget_hold_parts stored set is_open = false
+      where stored.window_id = any (ids) and stored.is_open and stored.expires_at <= present
+        and stored.organization_id = organization
+      returning stored.window_id, stored.held
+    ), freed as (
+      select window_id, sum(ended.held) as held from ended group by window_id
+    )
+    select w.id, w.topped_up, w.spent + coalesce(summed.amount, 0) as spent, w.held - coalesce(freed.held, 0) as held,
+      w.decision_no, w.alerted_percent, w.state, w.has_told_overrun
+    from budget_windows w
+    left join summed on summed.window_id = w.id
+    left join freed on freed.window_id = w.id
+    where w.organization_id = organization and w.id = any (ids)
+  loop
+    place := array_position(ids, r.id);
+    w_there[place] := true;
+    w_topped[place] := r.topped_up;
+    w_limit[place] := w_limit[place] + r.topped_up;
+    w_spent[place] := r.spent;
+    w_held[place] := r.held;
+    w_no[place] := r.decision_no;
+    w_alerted[place] := r.alerted_percent;
+    w_state[place] := r.state;
+    w_told[place] := r.has_told_overrun;
+  end loop;
+
+  for r in
+    select h.* from budget_holds h where h.organization_id = organization and h.hold_key = any (keys)
+    order by h.id for update
+  loop
+    hold := array_position(keys, r.hold_key);
+    h_id[hold] := r.id;
+    h_ends[hold] := r.expires_at;
+    h_status[hold] := case when r.status = 'open' and r.expires_at <= present then 'expired' else r.status end;
+    h_asked[hold] := encode(r.question_digest, 'hex');
+    h_used[hold] := encode(r.settlement_digest, 'hex');
+    h_event[hold] := r.event_transaction_id;
+    h_late[hold] := r.is_late;
+  end loop;
+  for r in
+    select array_position(h_id, stored.hold_id) as hold, array_position(ids, stored.window_id) as place, stored.held,
+      stored.settled, stored.is_open
+    from budget_hold_parts stored
+    where stored.organization_id = organization and stored.hold_id = any (h_id)
+    order by 1, stored.window_id
+  loop
+    -- The hold was made after its windows were looked up: it is prepared again, and nothing of this is kept.
+    if r.place is null then raise exception 'windows of a hold are missing' using errcode = 'BU001'; end if;
+    n_parts := n_parts + 1;
+    p_hold[n_parts] := r.hold;
+    p_window[n_parts] := r.place;
+    p_held[n_parts] := r.held;
+    p_settled[n_parts] := r.settled;
+    p_open[n_parts] := r.is_open;
+    p_changed[n_parts] := false;
+    if h_last[r.hold] = 0 then h_first[r.hold] := n_parts; end if;
+    h_last[r.hold] := n_parts;
+  end loop;
+
+  for step in select value from jsonb_array_elements(steps) loop
+    hold := (step ->> 'h')::integer + 1;
+    if step ->> 's' = 'settle' then
+      if h_id[hold] is null then
+        outcomes := outcomes || jsonb_build_object('o', 'unknown');
+        continue;
+      end if;
+      if h_status[hold] = 'settled' then
+        outcomes := outcomes || jsonb_build_object('o',
+          case when h_used[hold] = step ->> 'd' then 'repeated' else 'closed' end);
+        continue;
+      end if;
+      if h_id[hold] is distinct from (step ->> 'i')::uuid then
+        raise exception 'a settlement was prepared for another hold' using errcode = 'BU001';
+      end if;
+      is_late := h_status[hold] <> 'open';
+      for i in h_first[hold]..h_last[hold] loop
+        if p_open[i] then
+          w_held[p_window[i]] := w_held[p_window[i]] - p_held[i];
+          p_open[i] := false;
+          p_changed[i] := true;
+        end if;
+      end loop;
+      overrun := 0;
+      for part in select value from jsonb_array_elements(step -> 'e') loop
+        place := (part ->> 0)::integer + 1;
+        amount := (part ->> 1)::numeric;
+        for i in h_first[hold]..h_last[hold] loop
+          if p_window[i] = place then
+            amount := coalesce(amount, p_held[i]);
+            p_settled[i] := amount;
+            p_changed[i] := true;
+          end if;
+        end loop;
+        amount := coalesce(amount, 0);
+        w_spent[place] := w_spent[place] + amount;
+        overrun := greatest(overrun, least(greatest(amount, 0), w_spent[place] - w_limit[place]));
+        e_window := e_window || ids[place];
+        e_amount := e_amount || amount;
+        e_source := e_source || (part ->> 2);
+        e_ref := e_ref || h_id[hold]::text;
+        e_events := e_events || (step ->> 'n')::integer;
+      end loop;
+      h_status[hold] := 'settled';
+      h_used[hold] := step ->> 'd';
+      h_event[hold] := step ->> 't';
+      h_late[hold] := is_late;
+      h_changed[hold] := true;
+      outcomes := outcomes || jsonb_build_object('o', 'settled', 'late', is_late, 'overrun', overrun::text);
+
+    elsif step ->> 's' = 'release' then
+      if h_id[hold] is null or h_status[hold] <> 'open' then
+        outcomes := outcomes
+          || jsonb_build_object('o', case when h_id[hold] is null then 'unknown' else 'closed' end);
+        continue;
+      end if;
+      for i in h_first[hold]..h_last[hold] loop
+        if p_open[i] then
+          w_held[p_window[i]] := w_held[p_window[i]] - p_held[i];
+          p_open[i] := false;
+          p_changed[i] := true;
+        end if;
+      end loop;
+      h_status[hold] := 'released';
+      h_changed[hold] := true;
+      outcomes := outcomes || jsonb_build_object('o', 'released');
+
+    elsif step ->> 's' = 'change' then
+      if h_id[hold] is null or h_status[hold] <> 'open' then
+        outcomes := outcomes
+          || jsonb_build_object('o', case when h_id[hold] is null then 'unknown' else 'closed' end);
+        continue;
+      end if;
+      exceeded := '[]';
+      for part in select value from jsonb_array_elements(step -> 'p') loop
+        place := (part ->> 0)::integer + 1;
+        for i in h_first[hold]..h_last[hold] loop
+          wanted := (part ->> 1)::numeric - p_held[i];
+          if p_window[i] = place and w_hard[place] and wanted > 0
+            and wanted > w_limit[place] - w_spent[place] - w_held[place] then
+            exceeded := exceeded || to_jsonb(place - 1);
+          end if;
+        end loop;
+      end loop;
+      if exceeded <> '[]' then
+        outcomes := outcomes || jsonb_build_object('o', 'full', 'exceeded', exceeded);
+        continue;
+      end if;
+      for part in select value from jsonb_array_elements(step -> 'p') loop
+        place := (part ->> 0)::integer + 1;
+        for i in h_first[hold]..h_last[hold] loop
+          if p_window[i] = place then
+            w_held[place] := w_held[place] + (part ->> 1)::numeric - p_held[i];
+            p_held[i] := (part ->> 1)::numeric;
+          end if;
+        end loop;
+      end loop;
+      for i in h_first[hold]..h_last[hold] loop
+        p_changed[i] := true;
+      end loop;
+      if step ->> 'x' is not null then h_ends[hold] := present + make_interval(secs => (step ->> 'x')::integer); end if;
+      h_changed[hold] := true;
+      outcomes := outcomes || jsonb_build_object('o', 'changed');
+
+    elsif step ->> 's' = 'reset' then
+      place := (step ->> 'w')::integer + 1;
+      e_window := e_window || ids[place];
+      e_amount := e_amount || -w_spent[place];
+      e_source := e_source || 'reset'::text;
+      e_ref := e_ref || null::text;
+      e_events := e_events || 0;
+      w_spent[place] := 0;
+      outcomes := outcomes || jsonb_build_object('o', 'reset');
+
+    else
+      if h_id[hold] is not null then
+        figures := '[]';
+        for i in h_first[hold]..h_last[hold] loop
+          place := p_window[i];
+          figures := figures || jsonb_build_array(jsonb_build_array(place - 1, p_held[i]::text, w_limit[place]::text,
+            w_spent[place]::text, w_held[place]::text, w_no[place]));
+        end loop;
+        if h_asked[hold] <> step ->> 'd' then
+          outcomes := outcomes || jsonb_build_object('o', 'conflict');
+        elsif h_status[hold] <> 'open' then
+          outcomes := outcomes || jsonb_build_object('o', 'refused', 'reasons', jsonb_build_array('hold_closed'),
+            'exceeded', '[]'::jsonb, 'figures', figures, 'id', h_id[hold], 'replayed', true);
+        else
+          outcomes := outcomes || jsonb_build_object('o', 'allowed', 'replayed', true, 'figures', figures,
+            'id', h_id[hold], 'ends', h_ends[hold]);
+        end if;
+        continue;
+      end if;
+      reasons := step -> 'no';
+      is_partial := (step ->> 'a')::boolean;
+      exceeded := '[]';
+      for part in select value from jsonb_array_elements(step -> 'p') loop
+        place := (part ->> 0)::integer + 1;
+        w_no[place] := w_no[place] + 1;
+        wanted := (part ->> 1)::numeric;
+        room := w_limit[place] - w_spent[place] - w_held[place];
+        if not w_there[place] then
+          reasons := case when reasons ? 'too_many_windows' then reasons else reasons || '"too_many_windows"' end;
+        elsif w_hard[place] and wanted > room and (not is_partial or room <= 0) then
+          exceeded := exceeded || to_jsonb(place - 1);
+        end if;
+      end loop;
+      if reasons <> '[]' then
+        exceeded := '[]';
+      elsif exceeded <> '[]' then
+        reasons := '["budget_exceeded"]';
+      else
+        h_first[hold] := n_parts + 1;
+        for part in select value from jsonb_array_elements(step -> 'p') loop
+          place := (part ->> 0)::integer + 1;
+          wanted := (part ->> 1)::numeric;
+          if is_partial then
+            for each in select value from jsonb_array_elements(step -> 'p') loop
+              i := (each ->> 0)::integer + 1;
+              if each ->> 2 = part ->> 2 and w_hard[i] then
+                wanted := least(wanted, w_limit[i] - w_spent[i] - w_held[i]);
+              end if;
+            end loop;
+          end if;
+          n_parts := n_parts + 1;
+          p_hold[n_parts] := hold;
+          p_window[n_parts] := place;
+          p_held[n_parts] := wanted;
+          p_settled[n_parts] := null;
+          p_open[n_parts] := true;
+          p_changed[n_parts] := false;
+        end loop;
+        h_last[hold] := n_parts;
+        for i in h_first[hold]..h_last[hold] loop
+          w_held[p_window[i]] := w_held[p_window[i]] + p_held[i];
+        end loop;
+        h_id[hold] := (step ->> 'id')::uuid;
+        h_status[hold] := 'open';
+        h_ends[hold] := present + make_interval(secs => (step ->> 'x')::integer);
+        h_asked[hold] := step ->> 'd';
+        h_subscription[hold] := step ->> 'u';
+        h_new[hold] := true;
+      end if;
+      figures := '[]';
+      i := h_first[hold];
+      for part in select value from jsonb_array_elements(step -> 'p') loop
+        place := (part ->> 0)::integer + 1;
+        amount := case when h_new[hold] then p_held[i] else (part ->> 1)::numeric end;
+        figures := figures || jsonb_build_array(jsonb_build_array(place - 1, amount::text, w_limit[place]::text,
+          w_spent[place]::text, w_held[place]::text, w_no[place]));
+        i := i + 1;
+      end loop;
+      if h_new[hold] and h_asked[hold] = step ->> 'd' and reasons = '[]' then
+        outcomes := outcomes || jsonb_build_object('o', 'allowed', 'replayed', false, 'figures', figures,
+          'id', h_id[hold], 'ends', h_ends[hold]);
+      else
+        outcomes := outcomes || jsonb_build_object('o', 'refused', 'reasons', reasons, 'exceeded', exceeded,
+          'figures', figures);
+      end if;
+    end if;
+  end loop;
+
+  for place in 1..n_windows loop
+    each := windows -> (place - 1);
+    continue when not w_there[place] or each ->> 'b' is null; -- of a deleted budget
+    figures := jsonb_build_object('window_id', ids[place], 'budget_id', each ->> 'b', 'group', each -> 'g',
+      'from', each ->> 's', 'to', each ->> 'e', 'limit', w_limit[place]::text, 'spent', w_spent[place]::text,
+      'held', w_held[place]::text);
+    if w_ends[place] is null or w_ends[place] > present then
+      for i in select value::integer from jsonb_array_elements_text(each -> 'p') order by 1 loop
+        if i > w_alerted[place] and w_spent[place] * 100 >= w_limit[place] * i then
+          notices := notices || (figures || jsonb_build_object('type', 'threshold_reached', 'percent', i));
+          w_alerted[place] := i;
+        end if;
+      end loop;
+      if (w_spent[place] >= w_limit[place]) <> (w_state[place] <> 'open') then
+        if w_hard[place] or w_state[place] = 'blocked' then
+          notices := notices || (figures
+            || jsonb_build_object('type', case w_state[place] when 'open' then 'blocked' else 'unblocked' end));
+        end if;
+      end if;
+      w_state[place] := case when w_spent[place] < w_limit[place] then 'open' when w_hard[place] then 'blocked'
+        else 'over' end;
+      if w_spent[place] > w_limit[place] and not w_told[place] then
+        notices := notices || (figures || jsonb_build_object('type', 'overrun'));
+      end if;
+      w_told[place] := w_spent[place] > w_limit[place];
+    end if;
+  end loop;
+
+  update budget_windows w set spent = changed.spent, held = changed.held, decision_no = changed.no,
+    alerted_percent = changed.alerted, state = changed.state, has_told_overrun = changed.told
+  from unnest(ids, w_spent, w_held, w_no, w_alerted, w_state, w_told)
+    changed (id, spent, held, no, alerted, state, told)
+  where w.id = changed.id and w.organization_id = organization;
+  if true = any (h_new) then
+    insert into budget_holds (id, organization_id, hold_key, status, expires_at, question_digest, settlement_digest,
+      event_transaction_id, external_subscription_id, is_late, created_at, closed_at)
+    select made.id, organization, made.key, made.status, made.ends, decode(made.asked, 'hex'), decode(made.used, 'hex'),
+      made.event, made.subscription, made.late, present, case when made.status <> 'open' then present end
+    from unnest(h_id, keys, h_status, h_ends, h_asked, h_used, h_event, h_subscription, h_late, h_new)
+      made (id, key, status, ends, asked, used, event, subscription, late, is_new)
+    where made.is_new;
+    insert into budget_hold_parts (hold_id, window_id, organization_id, held, settled, expires_at, is_open)
+    select h_id[made.hold], ids[made.place], organization, made.held, made.settled, h_ends[made.hold], made.is_open
+    from unnest(p_hold, p_window, p_held, p_settled, p_open) made (hold, place, held, settled, is_open)
+    where h_new[made.hold];
+  end if;
+  if true = any (h_changed) then
+    update budget_holds h set status = changed.status, expires_at = changed.ends,
+      settlement_digest = decode(changed.used, 'hex'), event_transaction_id = changed.event, is_late = changed.late,
+      closed_at = case when changed.status <> 'open' then present end
+    from unnest(h_id, h_status, h_ends, h_used, h_event, h_late, h_changed, h_new)
+      changed (id, status, ends, used, event, late, is_changed, is_new)
+    where h.id = changed.id and h.organization_id = organization and changed.is_changed and not changed.is_new;
+    update budget_hold_parts stored set held = changed.held, settled = changed.settled, is_open = changed.is_open,
+      expires_at = h_ends[changed.hold]
+    from unnest(p_hold, p_window, p_held, p_settled, p_open, p_changed)
+      changed (hold, place, held, settled, is_open, is_changed)
+    where stored.hold_id = h_id[changed.hold] and stored.window_id = ids[changed.place]
+      and stored.organization_id = organization and changed.is_changed and not h_new[changed.hold];
+  end if;
+  if cardinality(e_window) > 0 then
+    insert into budget_entries (id, organization_id, window_id, amount, events, source, ref, created_at, folded_at)
+    select gen_random_uuid(), organization, made.window_id, made.amount, made.events, made.source, made.ref, present,
+      present
+    from unnest(e_window, e_amount, e_events, e_source, e_ref) made (window_id, amount, events, source, ref);
+  end if;
+  if notices <> '[]' then
+    step_id := gen_random_uuid();
+    insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at)
+    values (step_id, organization, 'announce-budgets', jsonb_build_object('notices', notices), clock_timestamp(),
+      clock_timestamp());
+  end if;
+  figures := '[]';
+  for place in 1..n_windows loop
+    figures := figures || jsonb_build_array(jsonb_build_array(w_there[place], w_limit[place]::text,
+      w_spent[place]::text, w_held[place]::text, w_state[place], w_no[place]));
+  end loop;
+  return jsonb_build_object('now', present, 'outcomes', outcomes, 'windows', figures, 'step', step_id);
+end
+$function$;
+comment on function decide_budgets(uuid,bigint,jsonb,jsonb,jsonb) is 'Settles, releases, changes and makes holds in their order, under the locks of their windows.';
+
 CREATE OR REPLACE PROCEDURE public.drop_former_key_of_events()
  LANGUAGE plpgsql
 AS $procedure$
@@ -976,6 +1423,137 @@ create table billing_entity_taxes (
   constraint billing_entity_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
 );
 comment on table billing_entity_taxes is 'Taxes that apply by default to the customers of a billing entity.';
+
+create table budget_entries (
+  id uuid not null,
+  organization_id uuid not null,
+  window_id uuid not null,
+  amount numeric not null,
+  events integer not null default 0,
+  source text not null,
+  ref text,
+  created_at timestamp with time zone not null,
+  folded_at timestamp with time zone,
+  constraint budget_entries_pkey PRIMARY KEY (id),
+  constraint budget_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint budget_entries_source_check CHECK ((source = ANY (ARRAY['settlement'::text, 'usage'::text, 'correction'::text, 'provisional'::text, 'reset'::text, 'opening'::text])))
+) with (fillfactor=80);
+comment on table budget_entries is 'The ledger of budgets, append-only: what was spent in a window.';
+CREATE INDEX budget_entries_newest ON public.budget_entries USING btree (organization_id, window_id, created_at DESC, id DESC);
+CREATE INDEX budget_entries_open ON public.budget_entries USING btree (window_id) WHERE (folded_at IS NULL);
+
+create table budget_hold_parts (
+  hold_id uuid not null,
+  window_id uuid not null,
+  organization_id uuid not null,
+  held numeric not null,
+  settled numeric,
+  expires_at timestamp with time zone not null,
+  is_open boolean not null default true,
+  constraint budget_hold_parts_pkey PRIMARY KEY (hold_id, window_id),
+  constraint budget_hold_parts_hold_id_fkey FOREIGN KEY (hold_id) REFERENCES budget_holds(id) ON DELETE CASCADE,
+  constraint budget_hold_parts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint budget_hold_parts_held_check CHECK ((held >= (0)::numeric))
+) with (fillfactor=70);
+comment on table budget_hold_parts is 'What a hold takes in each window, in the measure of its budget.';
+CREATE INDEX budget_hold_parts_open ON public.budget_hold_parts USING btree (window_id, expires_at) WHERE is_open;
+
+create table budget_holds (
+  id uuid not null,
+  organization_id uuid not null,
+  hold_key text not null,
+  status text not null default 'open'::text,
+  expires_at timestamp with time zone not null,
+  question_digest bytea not null,
+  settlement_digest bytea,
+  event_transaction_id text,
+  external_subscription_id text not null,
+  is_late boolean not null default false,
+  created_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  constraint budget_holds_pkey PRIMARY KEY (id),
+  constraint budget_holds_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint budget_holds_closed CHECK (((status = 'open'::text) = (closed_at IS NULL))),
+  constraint budget_holds_status_check CHECK ((status = ANY (ARRAY['open'::text, 'settled'::text, 'released'::text, 'expired'::text])))
+) with (fillfactor=70);
+comment on table budget_holds is 'What callers may spend until they settle, release it, or its time is over.';
+CREATE INDEX budget_holds_event ON public.budget_holds USING btree (organization_id, event_transaction_id) WHERE (event_transaction_id IS NOT NULL);
+CREATE INDEX budget_holds_expiring ON public.budget_holds USING btree (organization_id, expires_at, id) WHERE (status = 'open'::text);
+CREATE UNIQUE INDEX budget_holds_key ON public.budget_holds USING btree (organization_id, hold_key);
+CREATE INDEX budget_holds_newest ON public.budget_holds USING btree (organization_id, created_at DESC, id DESC);
+
+create table budget_windows (
+  id uuid not null,
+  organization_id uuid not null,
+  budget_id uuid not null,
+  group_key bytea not null,
+  group_values jsonb not null,
+  starts_at timestamp with time zone not null,
+  ends_at timestamp with time zone,
+  topped_up numeric not null default 0,
+  spent numeric not null default 0,
+  held numeric not null default 0,
+  decision_no bigint not null default 0,
+  alerted_percent integer not null default 0,
+  state text not null default 'open'::text,
+  has_told_overrun boolean not null default false,
+  created_at timestamp with time zone not null,
+  constraint budget_windows_pkey PRIMARY KEY (id),
+  constraint budget_windows_budget_id_fkey FOREIGN KEY (budget_id) REFERENCES budgets(id),
+  constraint budget_windows_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint budget_windows_state_check CHECK ((state = ANY (ARRAY['open'::text, 'blocked'::text, 'over'::text])))
+) with (fillfactor=50);
+comment on table budget_windows is 'A period and group of a budget: what was folded of its entries, and what is held.';
+CREATE INDEX budget_windows_newest ON public.budget_windows USING btree (organization_id, budget_id, starts_at DESC, id DESC);
+
+create table budgets (
+  id uuid not null,
+  organization_id uuid not null,
+  code text not null,
+  name text not null,
+  scope text not null,
+  customer_id uuid,
+  external_customer_id text,
+  external_subscription_id text,
+  codes text[],
+  feature_code text,
+  match jsonb not null default '{}'::jsonb,
+  group_by text[] not null default '{}'::text[],
+  measure text not null,
+  billable_metric_code text,
+  currency text,
+  most numeric not null,
+  overrides jsonb not null default '[]'::jsonb,
+  period text not null,
+  timezone text not null,
+  mode text not null,
+  alert_percents integer[] not null,
+  on_outage text not null,
+  offline_allowance numeric not null default 0,
+  unknown_price text not null,
+  is_full boolean not null default false,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint budgets_pkey PRIMARY KEY (id),
+  constraint budgets_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
+  constraint budgets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint budgets_currency CHECK (((measure = ANY (ARRAY['cost'::text, 'amount'::text])) = (currency IS NOT NULL))),
+  constraint budgets_measure_check CHECK ((measure = ANY (ARRAY['cost'::text, 'amount'::text, 'units'::text, 'tokens'::text]))),
+  constraint budgets_metric CHECK (((measure = 'units'::text) = (billable_metric_code IS NOT NULL))),
+  constraint budgets_mode_check CHECK ((mode = ANY (ARRAY['hard'::text, 'soft'::text]))),
+  constraint budgets_most CHECK ((most > (0)::numeric)),
+  constraint budgets_of_scope CHECK ((((scope = 'customer'::text) = (customer_id IS NOT NULL)) AND ((scope = 'subscription'::text) = (external_subscription_id IS NOT NULL)))),
+  constraint budgets_on_outage_check CHECK ((on_outage = ANY (ARRAY['closed'::text, 'open'::text]))),
+  constraint budgets_period_check CHECK ((period = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'billing_period'::text, 'lifetime'::text]))),
+  constraint budgets_scope_check CHECK ((scope = ANY (ARRAY['organization'::text, 'customer'::text, 'subscription'::text]))),
+  constraint budgets_unknown_price_check CHECK ((unknown_price = ANY (ARRAY['deny'::text, 'allow'::text])))
+);
+comment on table budgets is 'Definitions of ceilings on usage.';
+comment on column budgets.most is 'the limit of each window, before top-ups';
+CREATE UNIQUE INDEX budgets_code_key ON public.budgets USING btree (organization_id, code) WHERE (deleted_at IS NULL);
+CREATE INDEX budgets_customer ON public.budgets USING btree (customer_id) WHERE (customer_id IS NOT NULL);
+CREATE INDEX budgets_newest ON public.budgets USING btree (organization_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 
 create table charge_filters (
   id uuid not null,
@@ -3049,12 +3627,14 @@ create table organizations (
   personal_properties jsonb not null default '[]'::jsonb,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  rate_limit_budgets integer,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_audit_logs_period_days CHECK (((audit_logs_period_days >= 1) AND (audit_logs_period_days <= 400))),
   constraint organizations_document_numbering_check CHECK ((document_numbering = ANY (ARRAY['per_customer'::text, 'per_organization'::text]))),
   constraint organizations_hosted_page_wait_minutes_check CHECK ((hosted_page_wait_minutes >= 0)),
   constraint organizations_rate_limit_access_check CHECK ((rate_limit_access > 0)),
+  constraint organizations_rate_limit_budgets_check CHECK ((rate_limit_budgets > 0)),
   constraint organizations_rate_limit_current_usage_check CHECK ((rate_limit_current_usage > 0)),
   constraint organizations_rate_limit_default_check CHECK ((rate_limit_default > 0)),
   constraint organizations_rate_limit_events_bulk_check CHECK ((rate_limit_events_bulk > 0)),

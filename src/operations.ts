@@ -62,6 +62,8 @@ import { organizationOperations } from './areas/tenancy/organizations/routes.ts'
 import { retentionOperations } from './areas/tenancy/retention/routes.ts';
 import { securityLogOperations } from './areas/tenancy/security-logs/routes.ts';
 import { accessOperations } from './areas/usage/access/routes.ts';
+import { budgetHoldOperations } from './areas/usage/budget-holds/routes.ts';
+import { budgetOperations } from './areas/usage/budgets/routes.ts';
 import { eventCorrectionOperations } from './areas/usage/event-corrections/routes.ts';
 import { eventOperations } from './areas/usage/events/routes.ts';
 import { ingestionOperations } from './areas/usage/ingestion/routes.ts';
@@ -133,6 +135,8 @@ export const operations: Operation[] = [
   ...walletOperations,
   ...walletHoldOperations,
   ...accessOperations,
+  ...budgetOperations,
+  ...budgetHoldOperations,
   ...walletTransactionOperations,
   ...lifetimeUsageOperations,
   ...ledgerOperations,

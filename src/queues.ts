@@ -61,6 +61,13 @@ export const queues = {
     mostOfOrganization: 0.25,
   },
   events: { purpose: 'batches of usage events to store', ...WAITED },
+  decisions: {
+    purpose: 'decisions about budgets',
+    ...WAITED,
+    // budgets.md#decisions: a flood of one organization leaves half of the pool to the others.
+    mostOfOrganization: 0.5,
+    heldOfOrganization: 32,
+  },
   aggregation: { purpose: 'steps after stored events, rollups: build, repair, audit', ...RETRIED },
   billing: { purpose: 'periodic billing and steps after commands', ...RETRIED, heldOfOrganization: 32 },
   payments: { purpose: 'calls to payment providers and tax engines', ...RETRIED, attempts: 7 },
@@ -159,6 +166,11 @@ export const jobs = {
       organization_id: id<OrganizationId>().optional(),
       batches: z.array(z.unknown()),
     }),
+  },
+  'decisions.decide': {
+    queue: 'decisions',
+    // The ingress has checked them.
+    payload: z.object({ v: z.literal(1), ...Caller, ...Owner, sandbox: z.boolean(), decisions: z.array(z.unknown()) }),
   },
   // Without an organization it holds events of several, and waits for none of them.
   'events.finish-batch': {

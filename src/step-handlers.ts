@@ -39,6 +39,7 @@ import { handleProviderEvent } from './areas/payments/collect-payments/handle-ev
 import { importMethodsOfConnection } from './areas/payments/collect-payments/import-of-connection.ts';
 import { refundSandboxNote, tellSandboxRefund } from './areas/payments/refund-notes/refund-sandbox.ts';
 import { auditStep } from './areas/reporting/audit-books/audit.ts';
+import { announceBudgets } from './areas/usage/budget-holds/announce.ts';
 import { buildShapeStep } from './areas/usage/build-shapes/build-shape.ts';
 import { finishBatchStep } from './areas/usage/ingest-events/finish-batches.ts';
 import { healEvents, recountUnmatched } from './areas/usage/ingest-events/heal-unmatched-events.ts';
@@ -98,6 +99,7 @@ export const stepHandlers: { readonly [Name in StepName]: StepHandler<Name> } = 
   'ask-taxes-again': askTaxesAgain,
   'ask-tax-double': askTaxDouble,
   'book-first-credits': bookFirstCredits,
+  'announce-budgets': announceBudgets,
   'refresh-wallets': refreshWalletsStep,
   'collect-invoice': collectInvoice,
   'collect-payment-request': collectRequest,

@@ -209,6 +209,23 @@ export const steps = {
     priority: z.int().nullable(),
     metadata: z.array(z.object({ key: text, value: text })),
   }),
+  /** What a decision about budgets has changed; decimals and instants are texts. */
+  'announce-budgets': step({
+    notices: z.array(
+      z.object({
+        type: z.enum(['threshold_reached', 'blocked', 'unblocked', 'overrun']),
+        window_id: idOf(),
+        budget_id: idOf(),
+        group: z.array(text.nullable()),
+        from: text,
+        to: text.nullable(),
+        limit: text,
+        spent: text,
+        held: text,
+        percent: z.int().optional(),
+      }),
+    ),
+  }),
   'refresh-wallets': step({ customer_id: idOf<CustomerId>() }),
   'collect-invoice': step({
     invoice_id: idOf<InvoiceId>(),

@@ -16,6 +16,7 @@ import { reconcileHandlers } from '../src/areas/payments/reconcile-providers/job
 import { analyticsHandlers, watchAnalyticsMarks } from '../src/areas/reporting/roll-up-analytics/jobs.ts';
 import { auditHandlers } from '../src/areas/tenancy/write-api-logs/jobs.ts';
 import { openCounters } from '../src/areas/usage/access/counters.ts';
+import { decisionHandlers } from '../src/areas/usage/budget-holds/decision-jobs.ts';
 import { shapeHandlers } from '../src/areas/usage/build-shapes/jobs.ts';
 import { startConnectors } from '../src/areas/usage/connectors/start-connectors.ts';
 import { finishHandlers } from '../src/areas/usage/ingest-events/finish-jobs.ts';
@@ -147,6 +148,26 @@ export const pools = {
       },
     ];
   },
+  budgets: (runtime) => {
+    const finisher = createFinisherNudge(runtime.producer);
+    const counters = openCounters(runtime.redis, runtime.config.REDIS_PREFIX);
+    const handlers = decisionHandlers({
+      ...runtime,
+      catalogs: new CatalogCache(),
+      finisher,
+      counters,
+      positions: positionsOf(runtime),
+    });
+    const served = serve(runtime, 'decisions', runtime.config.CONCURRENCY_BUDGETS, handlers);
+    return [
+      {
+        async close() {
+          await served.close();
+          await finisher.flush();
+        },
+      },
+    ];
+  },
   // No queue: it reads the streams of CONNECTORS_FILE.
   connectors: (runtime) => startConnectors(runtime),
   aggregation: (runtime) => [
@@ -269,6 +290,7 @@ const connections: Record<PoolName, (config: Config) => number> = {
   'credit-notes': (config) => config.CONCURRENCY_CREDIT_NOTES + BESIDE_JOBS,
   previews: (config) => config.CONCURRENCY_PREVIEWS + BESIDE_JOBS,
   events: () => EVENTS_CONNECTIONS,
+  budgets: (config) => config.CONCURRENCY_BUDGETS + BESIDE_JOBS,
   connectors: () => CONNECTORS_CONNECTIONS,
   aggregation: (config) => config.CONCURRENCY_AGGREGATION + BESIDE_JOBS,
   billing: (config) => config.CONCURRENCY_BILLING + BESIDE_JOBS,

@@ -3,6 +3,7 @@ import type { Temporal } from 'temporal-polyfill';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Db, Sql } from '../platform/db/connect.ts';
 import type { ApiKeyId, OrganizationId } from '../platform/ids.ts';
+import type { RateCategory } from '../platform/operation.ts';
 import { answeredInTime } from './database-in-time.ts';
 import { FairGate } from './fair-gate.ts';
 
@@ -13,7 +14,7 @@ export interface Identity {
   sandbox: boolean;
   permissions: Record<string, string[]>;
   /** Requests per second by category; null uses the service's setting. */
-  limits: Record<'events' | 'events_bulk' | 'current_usage' | 'access' | 'default', number | null>;
+  limits: Record<RateCategory, number | null>;
   /** Milliseconds since 1970, or null for never. */
   expiresAtMs: number | null;
   /** The session of the console that speaks for the key. */
@@ -157,7 +158,7 @@ export interface KeyRow {
 export const keyColumns = (db: Db) => db`
   key.id as api_key_id, key.organization_id, key.permissions, key.expires_at as key_expires_at, organization.sandbox,
   jsonb_build_object('events', rate_limit_events, 'events_bulk', rate_limit_events_bulk, 'access', rate_limit_access,
-    'current_usage', rate_limit_current_usage, 'default', rate_limit_default) as limits`;
+    'current_usage', rate_limit_current_usage, 'budgets', rate_limit_budgets, 'default', rate_limit_default) as limits`;
 
 export const identityOf = (row: KeyRow): Identity => ({
   apiKeyId: row.api_key_id,

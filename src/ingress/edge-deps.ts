@@ -7,6 +7,7 @@ import type { Turns } from '../platform/turns/turns.ts';
 import type { KeyCache } from './authenticate.ts';
 import type { CommandLane } from './command-lane.ts';
 import type { CustomerKeys } from './customer-keys.ts';
+import type { DecisionsLane } from './decisions-lane.ts';
 import type { EventsLane } from './events-lane/lane.ts';
 import type { FairGate } from './fair-gate.ts';
 import type { GatheringLane } from './gathering-lane.ts';
@@ -43,6 +44,7 @@ export interface EdgeDeps {
   /** Shares the processor time of this process among heavy reads. */
   turns: Turns;
   events: EventsLane;
+  decisions: DecisionsLane;
   handOver: HandOver;
   uncommitted: UncommittedLog;
   wire: Wire;

@@ -167,7 +167,7 @@ const STATE: readonly CodeRow[] = [
   ],
   [
     'hold_not_open',
-    'updateWalletHold settleWalletHold releaseWalletHold',
+    'updateWalletHold settleWalletHold releaseWalletHold updateBudgetHold settleBudgetHold releaseBudgetHold',
     'The hold is settled, released or expired',
     'Open another',
   ],

@@ -30,6 +30,7 @@ export const FIELD_ROWS: readonly CodeRow[] = [
     'The subscriptions end their periods on different days',
     'Preview them one by one',
   ],
+  ['budget_exceeded', 'updateBudgetHold', 'A budget has not that much left', 'Hold less, or settle other holds'],
   [
     'cannot_apply_to_paid_invoice',
     'createCreditNote',
@@ -466,6 +467,7 @@ export const FIELD_ROWS: readonly CodeRow[] = [
     'Check the property',
   ],
   ['too_long', 'wallets', 'The text is too long', 'Shorten it'],
+  ['too_many_budgets', 'createBudget', 'The organization has 10 000 budgets', 'Delete some'],
   [
     'too_many_events',
     'createBatchEvents createBulkEvents',
@@ -481,6 +483,12 @@ export const FIELD_ROWS: readonly CodeRow[] = [
     'Send one',
   ],
   ['too_many_thresholds', 'plans subscriptions', 'Too many usage thresholds', 'Send fewer'],
+  [
+    'too_many_windows',
+    'topUpBudget resetBudget',
+    'The budget has as many windows as it may have',
+    'Group by a property with fewer values',
+  ],
   [
     'total_amount_exceeds_invoice_amount',
     'createCreditNote',

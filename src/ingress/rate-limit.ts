@@ -42,7 +42,7 @@ export interface EdgeLocals {
 }
 
 /**
- * The limiters: five categories per organization, and calls without a valid key per client address. Fixed windows of
+ * The limiters: six categories per organization, and calls without a valid key per client address. Fixed windows of
  * one second on Redis' clock, shared by all ingress processes. Rule: rate-limits.md.
  */
 export function createLimiters(
@@ -54,6 +54,7 @@ export function createLimiters(
     events_bulk: config.RATE_LIMIT_EVENTS_BULK,
     current_usage: config.RATE_LIMIT_CURRENT_USAGE,
     access: config.RATE_LIMIT_ACCESS,
+    budgets: config.RATE_LIMIT_BUDGETS,
     default: config.RATE_LIMIT_DEFAULT,
   };
   const limitOf = (category: RateCategory, identity: Identity) => identity.limits[category] ?? settings[category];
@@ -83,6 +84,7 @@ export function createLimiters(
       events_bulk: perOrganization('events_bulk'),
       current_usage: perOrganization('current_usage'),
       access: perOrganization('access'),
+      budgets: perOrganization('budgets'),
       default: perOrganization('default'),
     },
     address: limiter(stores.address, () => config.RATE_LIMIT_UNAUTHENTICATED, addressOf),

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import type { DecisionInput } from '../areas/usage/budget-holds/schema.ts';
 import { assert } from '../engine/assert.ts';
 import { readOrganizationNow } from '../platform/clock/organization-clock.ts';
 import type { Context, HeavyWork } from '../platform/context.ts';
@@ -95,6 +96,12 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   call.ignored = [...filters, ...unknownFields(operation, body)];
   if (operation.kind === 'command') return runCommand(deps, call, input, idempotency);
   if (operation.writesWhen?.(input)) return runCommand(deps, call, input, sentKey(call, query, body));
+  if (operation.isDecided?.(input)) {
+    deps.handOver.refuseIfInVain('decisions');
+    const { organizationId, sandbox } = identity;
+    const decision = input.body as DecisionInput;
+    return written(deps, await deps.decisions.decide({ organizationId, sandbox, requestId, decision }));
+  }
   if (operation.computedBy) {
     deps.handOver.refuseIfInVain(jobs[operation.computedBy].queue);
     const {

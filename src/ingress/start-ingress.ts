@@ -27,6 +27,7 @@ import { mountSessionRoutes } from './console/session-routes.ts';
 import { SignInFailures } from './console/sign-in-failures.ts';
 import { createCustomerKeys } from './customer-keys.ts';
 import { mountCustomerPortal } from './customer-portal.ts';
+import { createDecisionsLane } from './decisions-lane.ts';
 import { mountDocs } from './docs.ts';
 import { mountDocuments } from './documents.ts';
 import type { EdgeDeps } from './edge-deps.ts';
@@ -116,6 +117,7 @@ export async function startIngress(
   const keepPosition = async (organizationId: OrganizationId) =>
     replicas?.note(await positions?.keep([organizationId]));
   const lane = { sql: runtime.sql, producer: runtime.producer, replies, config, processId, keepPosition };
+  const decisions = createDecisionsLane(lane);
   const deps: EdgeDeps = {
     sql: runtime.sql,
     redis: limiterRedis,
@@ -139,6 +141,7 @@ export async function startIngress(
     previews: createPreviewLane(lane),
     turns: new Turns(),
     events,
+    decisions,
     handOver: watchHandOver(runtime.redis, prefix, { parts: partsOf(config), whyNoWrites: standby.why }),
     uncommitted,
     wire: createWire(config.WIRE_PREFIX),
@@ -185,7 +188,7 @@ export async function startIngress(
     producer: runtime.producer,
     async close() {
       await stopListening(server);
-      await events.stop();
+      await Promise.all([events.stop(), decisions.stop()]);
       await Promise.all([uncommitted.close(), keyUsage.close(), enrolled.close()]);
       clock.close();
       loop.close();
@@ -200,7 +203,7 @@ export async function startIngress(
 }
 
 /** Categories with a rate high enough for leases; others ask Redis for every request (rate-limits.md#leases). */
-const LEASED = new Set<RateCategory>(['events', 'events_bulk', 'access']);
+const LEASED = new Set<RateCategory>(['events', 'events_bulk', 'access', 'budgets']);
 
 const listen = (server: Server, config: Config): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -142,6 +142,7 @@ const Settings = z.object({
   RATE_LIMIT_CURRENT_USAGE: whole(200).describe('Requests per second and organization: current and projected usage'),
   RATE_LIMIT_DEFAULT: whole(50).describe('Requests per second and organization: everything else'),
   RATE_LIMIT_ACCESS: whole(1000).describe('Requests per second and organization: access checks'),
+  RATE_LIMIT_BUDGETS: whole(2000).describe('Requests per second and organization: decisions about budgets'),
   RATE_LIMIT_UNAUTHENTICATED: whole(20).describe('Requests per second and client address without a valid key'),
   RATE_LIMIT_CONSOLE: whole(30).describe(
     'Requests per second of one session of the console; an organization has four times as many over all its sessions',
@@ -243,6 +244,8 @@ const Settings = z.object({
   TEST_CLOCK_MAX_SPAN_YEARS: whole(5).describe('Farthest advance of a test clock'),
   TEST_CLOCK_MAX_STEPS: whole(100_000).describe('Instants with work in one advance'),
   HOLD_MAX_SECONDS: whole(86_400).describe('Longest life of a wallet hold'),
+  BUDGET_HOLD_MAX_SECONDS: whole(86_400).describe('Longest life of a hold of budgets'),
+  BUDGET_WINDOWS_MAX: whole(1_000_000).describe('Live windows of a budget'),
   SECRETS_KEYS: z
     .string()
     .transform((text, issues) => readSecretsKeys(text, (message) => issues.addIssue(message)))
@@ -282,6 +285,7 @@ const Settings = z.object({
   CONCURRENCY_WRITES: whole(32).describe('Commands at once in a writes worker'),
   CONCURRENCY_ASKING: whole(32).describe('Commands that ask a provider first at once in an asking worker'),
   CONCURRENCY_CREDIT_NOTES: whole(8).describe('Commands at once in a credit-notes worker'),
+  CONCURRENCY_BUDGETS: whole(8).describe('Jobs of decisions at once in a budgets worker'),
   CONCURRENCY_PREVIEWS: whole(4).describe('Previews at once in a previews worker'),
   CONCURRENCY_EVENTS: whole(64).describe('Event batches at once in an events worker'),
   CONCURRENCY_AGGREGATION: whole(8).describe('Jobs at once in an aggregation worker'),

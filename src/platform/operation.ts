@@ -7,7 +7,7 @@ import type { Refusal } from './refusal.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 /** Rate categories, each counted separately (rate-limits.md#categories, other-routes.md#common-ground). */
-export const RATE_CATEGORIES = ['events', 'events_bulk', 'current_usage', 'access', 'default'] as const;
+export const RATE_CATEGORIES = ['events', 'events_bulk', 'current_usage', 'access', 'budgets', 'default'] as const;
 export type RateCategory = (typeof RATE_CATEGORIES)[number];
 
 interface Streamed {
@@ -122,6 +122,8 @@ export interface Operation {
   isLogged?: true;
   /** For a read: inputs with which it writes and therefore runs as a command. */
   writesWhen?: (input: OperationInput) => boolean;
+  /** For a read: inputs that the pool `budgets` decides instead, together with others of the organization. */
+  isDecided?: (input: OperationInput) => boolean;
   /** The Idempotency-Key header is accepted and ignored (idempotency.md: estimates, previews). */
   ignoresIdempotencyKey?: boolean;
   /** For a command: whether only its answer matters, so that it is not run if its caller has got a 504 meanwhile. */

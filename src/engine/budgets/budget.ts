@@ -1,3 +1,4 @@
+import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../money/decimal.ts';
 
 export const BUDGET_SCOPES = ['organization', 'customer', 'subscription'] as const;
@@ -28,4 +29,26 @@ export interface BudgetSelection {
 export interface BudgetOverride {
   values: readonly (string | null)[];
   limit: Decimal;
+}
+
+/** A budget as storing and decisions look at it. */
+export interface Budget extends BudgetSelection {
+  id: string;
+  code: string;
+  measure: Measure;
+  /** The metric of `units`; a field is summed, without one events are counted. Null when it is deleted. */
+  metric: { code: string; field_name: string | null } | null;
+  currency: string | null;
+  limit: Decimal;
+  overrides: readonly BudgetOverride[];
+  period: BudgetPeriod;
+  timezone: string;
+  mode: BudgetMode;
+  alert_percents: readonly number[];
+  on_outage: 'closed' | 'open';
+  offline_allowance: Decimal;
+  unknown_price: 'deny' | 'allow';
+  /** Whether so many windows are live that no more are made. */
+  is_full: boolean;
+  created_at: Temporal.Instant;
 }

@@ -68,8 +68,8 @@ export type BudgetStep =
 
 export type StepOutcome =
   | { outcome: 'settled'; isLate: boolean; overrun: Decimal }
-  | { outcome: 'repeated' | 'unknown' | 'not_open' | 'released' | 'changed' | 'conflict' }
-  | { outcome: 'no_room'; exceeded: number[] }
+  | { outcome: 'repeated' | 'unknown' | 'closed' | 'released' | 'changed' | 'conflict' }
+  | { outcome: 'full'; exceeded: number[] }
   | { outcome: 'allowed'; isReplayed: boolean; held: Decimal[] }
   | { outcome: 'refused'; reasons: string[]; exceeded: number[] };
 
@@ -111,7 +111,7 @@ function freeParts(book: BudgetBook, { parts }: DecidedHold): void {
 function settle(book: BudgetBook, { hold: position, digest, counts }: Step<'settle'>): StepOutcome {
   const found = book.holds[position];
   if (!found) return { outcome: 'unknown' };
-  if (found.status === 'settled') return { outcome: found.settlementDigest === digest ? 'repeated' : 'not_open' };
+  if (found.status === 'settled') return { outcome: found.settlementDigest === digest ? 'repeated' : 'closed' };
   const isLate = found.status !== 'open';
   freeParts(book, found);
   let overrun: Decimal = ZERO;
@@ -131,7 +131,7 @@ function settle(book: BudgetBook, { hold: position, digest, counts }: Step<'sett
 function release(book: BudgetBook, { hold: position }: Step<'release'>): StepOutcome {
   const found = book.holds[position];
   if (!found) return { outcome: 'unknown' };
-  if (found.status !== 'open') return { outcome: 'not_open' };
+  if (found.status !== 'open') return { outcome: 'closed' };
   freeParts(book, found);
   found.status = 'released';
   return { outcome: 'released' };
@@ -140,14 +140,14 @@ function release(book: BudgetBook, { hold: position }: Step<'release'>): StepOut
 function change(book: BudgetBook, { hold: position, lifeMs, parts }: Step<'change'>): StepOutcome {
   const found = book.holds[position];
   if (!found) return { outcome: 'unknown' };
-  if (found.status !== 'open') return { outcome: 'not_open' };
+  if (found.status !== 'open') return { outcome: 'closed' };
   const wanted = found.parts.map((part) => ({ part, to: parts?.find(({ window }) => window === part.window)?.held }));
   const exceeded = wanted.flatMap(({ part, to }) => {
     const more = to?.minus(part.held) ?? ZERO;
     const window = book.windows[part.window]!;
     return window.isHard && more.gt(0) && more.gt(roomOf(window)) ? [part.window] : [];
   });
-  if (exceeded.length > 0) return { outcome: 'no_room', exceeded };
+  if (exceeded.length > 0) return { outcome: 'full', exceeded };
   for (const { part, to } of wanted) {
     if (!to) continue;
     const window = book.windows[part.window]!;

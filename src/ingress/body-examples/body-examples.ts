@@ -1,3 +1,4 @@
+import { BUDGET_EXAMPLES } from './budgets.ts';
 import { CATALOG_EXAMPLES } from './catalog.ts';
 import { CUSTOMER_EXAMPLES } from './customers.ts';
 import { MONEY_EXAMPLES } from './money.ts';
@@ -8,6 +9,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   ...CATALOG_EXAMPLES,
   ...CUSTOMER_EXAMPLES,
   ...USAGE_EXAMPLES,
+  ...BUDGET_EXAMPLES,
   ...MONEY_EXAMPLES,
 };
 

@@ -1,3 +1,4 @@
+import { BUDGET_FIELDS, SHOWN_BUDGET_FIELDS } from './budgets.ts';
 import { CATALOG_FIELDS } from './catalog.ts';
 import { COMMON_FIELDS } from './common.ts';
 import { CUSTOMER_FIELDS } from './customers.ts';
@@ -14,9 +15,9 @@ export type FieldWords = Readonly<Record<string, string>>;
 
 /** Words of bodies, of queries and paths, and of answers. */
 export const WORDS = {
-  body: { ...COMMON_FIELDS, ...CATALOG_FIELDS, ...CUSTOMER_FIELDS, ...USAGE_FIELDS, ...MONEY_FIELDS },
+  body: { ...COMMON_FIELDS, ...CATALOG_FIELDS, ...CUSTOMER_FIELDS, ...USAGE_FIELDS, ...BUDGET_FIELDS, ...MONEY_FIELDS },
   parameter: PARAMETERS,
-  answer: SHOWN_FIELDS,
+  answer: { ...SHOWN_FIELDS, ...SHOWN_BUDGET_FIELDS },
 } as const satisfies Record<string, FieldWords>;
 
 /** The longest row that fits the end of a path; undefined where none does. */

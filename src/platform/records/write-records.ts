@@ -23,6 +23,10 @@ export const NAMED_ONLY_WEBHOOK_TYPES = [
   'e_document.created',
   'e_document.failed',
   'provider_drift.found',
+  'budget.threshold_reached',
+  'budget.blocked',
+  'budget.unblocked',
+  'budget.overrun',
   'e_document.status_updated',
 ];
 

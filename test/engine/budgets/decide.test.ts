@@ -140,13 +140,13 @@ test('a hold may grow only within the room, and shrinks always', () => {
     lifeMs: null,
     parts: [{ window: 0, held: decimal(held) }],
   });
-  expect(outcomesOf(decide(book, [grow('41'), grow('40'), grow('5')]))).toEqual(['no_room', 'changed', 'changed']);
+  expect(outcomesOf(decide(book, [grow('41'), grow('40'), grow('5')]))).toEqual(['full', 'changed', 'changed']);
   expect(book.windows[0]!.held.toFixed()).toBe('5');
 });
 
 test.each([
   ['the same settlement again', 'used', 'repeated'],
-  ['another settlement', 'more', 'not_open'],
+  ['another settlement', 'more', 'closed'],
 ])('%s of a settled hold counts nothing', (_, digest, outcome) => {
   const book = bookOf([{ limit: '100', held: '30' }], [heldIn({ 0: '30' })]);
   decide(book, [settle(0, { 0: '12' })]);

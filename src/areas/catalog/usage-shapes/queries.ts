@@ -1,6 +1,7 @@
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ExternalSubscriptionId, MetricId, OrganizationId, UsageShapeId } from '../../../platform/ids.ts';
+import { type BudgetJson, budgetsOf } from './storing-budgets.ts';
 import type { LimitedMetric } from './storing-catalog.ts';
 import type { Shape, ShapeDefinition } from './usage-shape.ts';
 
@@ -13,6 +14,7 @@ export interface CatalogRow {
   raw: { shape_id: UsageShapeId; external_subscription_id: ExternalSubscriptionId }[];
   /** Metrics whose usage a feature limits. */
   limited: LimitedMetric[];
+  budgets: BudgetJson[];
 }
 
 /** What storing looks at, of several organizations, each as of one version: one statement, one snapshot. */
@@ -42,7 +44,8 @@ export const listCatalogs = (db: Db, organizationIds: readonly OrganizationId[])
       from billable_metrics m
       where m.organization_id = o.id and m.deleted_at is null
         and m.id in (select billable_metric_id from feature_usage_limits where organization_id = o.id)
-    ), '[]') as limited
+    ), '[]') as limited,
+    ${budgetsOf(db)} as budgets
   from organizations o where o.id = any (${organizationIds}::uuid[])`;
 
 export type WantedShape = ShapeDefinition & { billable_metric_id: MetricId; is_charged: boolean };

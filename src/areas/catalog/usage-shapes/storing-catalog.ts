@@ -1,8 +1,10 @@
+import type { Budget } from '../../../engine/budgets/budget.ts';
 import type { AggregationType } from '../../../engine/metrics/aggregation-types.ts';
 import { type Expression, parseExpression } from '../../../engine/metrics/parse-expression.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
 import type { MetricId, OrganizationId } from '../../../platform/ids.ts';
 import { type CatalogRow, listCatalogs } from './queries.ts';
+import { budgetOfJson } from './storing-budgets.ts';
 import type { Shape } from './usage-shape.ts';
 
 /** What the storage of events needs of one organization, as of one `shapes_version`. */
@@ -13,6 +15,8 @@ export interface Catalog {
   metrics: ReadonlyMap<string, CatalogMetric>;
   /** By code; metrics whose usage a feature limits. */
   limited: ReadonlyMap<string, LimitedMetric>;
+  /** Ceilings on usage, oldest first. */
+  budgets: readonly Budget[];
 }
 
 /** Which usage of a metric an access check counts (entitlements.md#usage-limits). */
@@ -103,5 +107,6 @@ export function catalogOf(row: CatalogRow): Catalog {
     version: row.shapes_version,
     metrics: new Map(metrics),
     limited: new Map(row.limited.map((metric) => [metric.code, metric])),
+    budgets: row.budgets.map(budgetOfJson),
   };
 }

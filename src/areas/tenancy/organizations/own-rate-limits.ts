@@ -29,14 +29,14 @@ export async function setRateLimits(
   return sql.begin(async (tx) => {
     const [former] = await tx<RateLimits[]>`
       select rate_limit_events as events, rate_limit_events_bulk as events_bulk, rate_limit_access as access,
-        rate_limit_current_usage as current_usage, rate_limit_default as default
+        rate_limit_current_usage as current_usage, rate_limit_budgets as budgets, rate_limit_default as default
       from organizations where id = ${organizationId} for no key update`;
     if (!former) throw refuse.notFound('organization');
     const limits = { ...former, ...changes };
     await tx`
       update organizations set rate_limit_events = ${limits.events}, rate_limit_events_bulk = ${limits.events_bulk},
         rate_limit_access = ${limits.access}, rate_limit_current_usage = ${limits.current_usage},
-        rate_limit_default = ${limits.default}, updated_at = ${realNow()}
+        rate_limit_budgets = ${limits.budgets}, rate_limit_default = ${limits.default}, updated_at = ${realNow()}
       where id = ${organizationId}`;
     return limits;
   });

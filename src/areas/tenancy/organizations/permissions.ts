@@ -45,6 +45,7 @@ export const PERMISSION_RESOURCES = [
   'webhook_event',
   'access',
   'wallet_hold',
+  'budget',
   'dunning_campaign',
   'payment_provider',
   'pricing_unit',

@@ -81,5 +81,5 @@ async function store(ctx: Context, batch: IncomingBatch, now: string): Promise<V
  * Events of a command are not added to the cache of access checks; the cache is dropped instead. Rule: access-check.md
  * "invalidation".
  */
-const tellAccess = (db: Db, { groups }: LimitedUsage) => db`
+export const tellAccess = (db: Db, { groups }: LimitedUsage) => db`
   select tell_access('s:' || id) from unnest(${groups.map((group) => group.external_subscription_id)}::text[]) id`;

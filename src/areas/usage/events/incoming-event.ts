@@ -47,6 +47,8 @@ export interface IncomingBatch {
   remote_address: string | null;
   /** What to return beside the verdicts; absent for nothing (event-verdicts.md#verdict). */
   explain?: Explain;
+  /** It settles a hold, which counts it in budgets; set by the worker, never in a job. */
+  isHeld?: true;
   events: IncomingEvent[];
 }
 

@@ -25,7 +25,7 @@ const columns = (db: Db) => db`
   audit_logs_period_days, wallet_limit, usage_policies, hosted_page_wait_minutes, deny_when_overdue,
     personal_properties,
   jsonb_build_object('events', rate_limit_events, 'events_bulk', rate_limit_events_bulk, 'access', rate_limit_access,
-    'current_usage', rate_limit_current_usage, 'default', rate_limit_default) as rate_limits`;
+    'current_usage', rate_limit_current_usage, 'budgets', rate_limit_budgets, 'default', rate_limit_default) as rate_limits`;
 
 export async function readSettings({ db, organizationId }: Scope): Promise<SettingsRow> {
   const [row] = await db<SettingsRow[]>`select ${columns(db)} from organizations where id = ${organizationId}`;

@@ -53,6 +53,7 @@ export const SettingsView = z.object({
     events_bulk: z.int(),
     current_usage: z.int(),
     access: z.int(),
+    budgets: z.int(),
     default: z.int(),
   }),
 });

@@ -18,6 +18,7 @@ export const settingsView = (row: SettingsRow, config: Config): SettingsView => 
     events_bulk: row.rate_limits.events_bulk ?? config.RATE_LIMIT_EVENTS_BULK,
     current_usage: row.rate_limits.current_usage ?? config.RATE_LIMIT_CURRENT_USAGE,
     access: row.rate_limits.access ?? config.RATE_LIMIT_ACCESS,
+    budgets: row.rate_limits.budgets ?? config.RATE_LIMIT_BUDGETS,
     default: row.rate_limits.default ?? config.RATE_LIMIT_DEFAULT,
   },
 });

@@ -1,0 +1,95 @@
+import { Temporal } from 'temporal-polyfill';
+import { type Budget, isMoney, type Measure } from '../../../engine/budgets/budget.ts';
+import { limitOf, type Usage } from '../../../engine/budgets/match-budget.ts';
+import { canonicalDigest } from '../../../platform/canonical-json.ts';
+import { newId } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import type { Catalog } from '../../catalog/usage-shapes/storing-catalog.ts';
+import type { CalledStep, CalledWindow, SettledEntry } from '../budget-windows/decide-call.ts';
+import { MOST_MATCHING, matching, type PlacedWindow, placeUsage } from '../budget-windows/place-usage.ts';
+import type { Subscribers } from '../budget-windows/subscribers.ts';
+import { groupKey } from '../budget-windows/window-id.ts';
+import type { HoldRow } from './queries.ts';
+import type { DecisionInput, HoldSettle } from './schema.ts';
+
+/** What decisions are prepared with. */
+export interface Facts {
+  catalog: Catalog;
+  subscribers: Subscribers;
+  holds: ReadonlyMap<string, HoldRow>;
+  now: Temporal.Instant;
+}
+
+/** What a decision asks: the windows that it needs room in, or why it is refused before any window is looked at. */
+export interface Question {
+  parts: { window: PlacedWindow; requested: string }[];
+  reasons: string[];
+}
+
+/**
+ * The windows of a question, each with the figure of its measure.
+ *
+ * @throws Refusal 422 estimate: value_is_mandatory, when a matching measure has no figure
+ * Rule: budgets.md#decisions "what is asked".
+ */
+export function questionOf(
+  asked: DecisionInput,
+  { catalog, subscribers, now }: Pick<Facts, 'catalog' | 'subscribers' | 'now'>,
+): Question {
+  const subscriber = subscribers.of(asked.external_subscription_id);
+  if (!subscriber?.is_active) return { parts: [], reasons: ['subscription_not_found'] };
+  const usage: Usage = {
+    customer_id: subscriber.customer_id,
+    external_subscription_id: asked.external_subscription_id,
+    code: asked.code,
+    properties: asked.properties ?? {},
+  };
+  const budgets = matching(catalog.budgets, usage);
+  if (budgets.length > MOST_MATCHING) return { parts: [], reasons: ['too_many_budgets'] };
+  const parts = budgets.flatMap((budget) => {
+    const requested = figureOf(asked, budget.measure);
+    if (requested === undefined) throw refuse.invalid({ estimate: ['value_is_mandatory'] });
+    const window = placeUsage(budget, usage, { at: now, billingPeriods: subscribers.billingPeriods });
+    return window ? [{ window, requested }] : [];
+  });
+  return { parts, reasons: [] };
+}
+
+const figureOf = ({ amount, units, tokens }: DecisionInput, measure: Measure): string | undefined =>
+  (isMoney(measure) ? amount : measure === 'units' ? units : tokens) ?? undefined;
+
+/** The step that holds what is asked. */
+export const holdStep = (asked: DecisionInput, holdKey: string, { parts, reasons }: Question): CalledStep => ({
+  s: 'hold',
+  hold: holdKey,
+  id: newId(),
+  digest: questionDigest(asked),
+  externalSubscriptionId: asked.external_subscription_id,
+  seconds: asked.expires_in_seconds,
+  parts: parts.map(({ window, requested }) => [window.id, requested, window.budget.measure]),
+  isPartial: asked.allow_partial === true,
+  reasons,
+});
+
+/** Two questions under one key are the same when all but what they settle is. */
+const questionDigest = ({ settle: _, ...question }: DecisionInput): string => canonicalDigest(question).toString('hex');
+
+export const settlementDigest = ({ event, amount }: Pick<HoldSettle, 'event' | 'amount'>): string =>
+  canonicalDigest(event ?? { amount }).toString('hex');
+
+/** The windows of a hold as a call needs them; those of deleted budgets by their id alone. */
+export const windowsOfHold = (hold: HoldRow | undefined, budgets: readonly Budget[]): CalledWindow[] =>
+  (hold?.windows ?? []).map((window) => {
+    const budget = budgets.find(({ id }) => id === window.budget_id);
+    if (!budget) return { id: window.id };
+    const { group_values: group } = window;
+    const from = Temporal.Instant.from(window.starts_at);
+    const to = window.ends_at === null ? null : Temporal.Instant.from(window.ends_at);
+    return { id: window.id, budget, groupKey: groupKey(group), group, limit: limitOf(budget, group), from, to };
+  });
+
+/** What a settlement by an amount counts: it in windows of money, elsewhere what was held. Rule: budgets.md#holds. */
+export const entriesOfAmount = (windows: readonly CalledWindow[], amount: string): SettledEntry[] =>
+  windows.flatMap((window): SettledEntry[] =>
+    'budget' in window ? [[window.id, isMoney(window.budget.measure) ? amount : null, 'settlement']] : [],
+  );

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import type { Group } from '../../../engine/budgets/match-budget.ts';
+import type { BudgetId } from '../../../platform/ids.ts';
+
+/** Longest value of a group that is kept as it is; of a longer one its hash, since any text may be a property. */
+const VALUE_MAX = 255;
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** The values of a group as they are stored and shown. Rule: budgets.md#windows. */
+export const storedGroup = (group: Group): Group =>
+  group.map((value) => (value !== null && value.length > VALUE_MAX ? `sha256:${sha256(value)}` : value));
+
+/** The key of a stored group, in hex. */
+export const groupKey = (group: Group): string => sha256(JSON.stringify(group)).slice(0, 32);
+
+/**
+ * The id of a window: two writers that make it at once make the same row, and neither has to read it back.
+ * Rule: budgets.md#windows.
+ */
+export function windowId(budgetId: BudgetId, group: Group, startsAt: { epochMilliseconds: number }): string {
+  const hex = sha256(JSON.stringify([budgetId, group, startsAt.epochMilliseconds]));
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}

@@ -1,0 +1,3 @@
+import { runPools } from './pools.ts';
+
+await runPools(['budgets']);
