@@ -20,6 +20,8 @@ export interface StreamMessage {
   bytes: Uint8Array | null;
   /** Time of the message at its source, ISO text in UTC with microseconds. */
   sourceTime: string;
+  /** It is no message, and is not counted: only the checkpoint moves on. */
+  isMark?: true;
   /** Why its source knows already that it cannot become an event: it is put aside, unread. */
   refused?: {
     code: 'invalid_event' | 'invalid_json' | 'payload_too_large' | 'unsupported_format';
@@ -111,7 +113,11 @@ export interface SourceHost {
   forget(key: string): Promise<void>;
   /** Takes a part for this process for 30 s, or keeps it; false while another process holds it. */
   claim(key: string): Promise<boolean>;
+  /** The same for as many of the parts as this process may have. @returns those that it has now */
+  claimSome(keys: readonly string[], most: number): Promise<string[]>;
   release(key: string): Promise<void>;
+  /** How many processes read this connector, with this one. */
+  readers(): Promise<number>;
   objects: ObjectLedger;
   /** The source answers again, and reading goes on. */
   isReading(): void;

@@ -3,6 +3,8 @@ import { ConfigError } from '../../../platform/config.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import { openKafka } from '../../../platform/streams/kafka/kafka-source.ts';
 import { kafkaSettings } from '../../../platform/streams/kafka/settings.ts';
+import { openKinesis } from '../../../platform/streams/kinesis/kinesis-source.ts';
+import { kinesisSettings } from '../../../platform/streams/kinesis/settings.ts';
 import { readSettingsFile, UnreadableFile } from '../../../platform/streams/read-settings-file.ts';
 import { openS3 } from '../../../platform/streams/s3/s3-source.ts';
 import { s3Settings } from '../../../platform/streams/s3/settings.ts';
@@ -28,6 +30,7 @@ const connectorsFile = (environment: NodeJS.ProcessEnv) =>
           .regex(/^[\w.-]+$/, 'must be letters, digits, dots, dashes and underscores'),
         organization: z.uuid('must be the id of an organization'),
         kafka: kafkaSettings(environment).optional(),
+        kinesis: kinesisSettings(environment).optional(),
         s3: s3Settings(environment).optional(),
       }),
     ),
@@ -36,8 +39,9 @@ const connectorsFile = (environment: NodeJS.ProcessEnv) =>
 type Entry = z.output<ReturnType<typeof connectorsFile>>['connectors'][number];
 
 /** The kinds of sources: a connector has the settings of one. */
-const KINDS: { [Kind in 'kafka' | 's3']: (entry: Entry) => StreamSource } = {
+const KINDS: { [Kind in 'kafka' | 'kinesis' | 's3']: (entry: Entry) => StreamSource } = {
   kafka: (entry) => openKafka({ ...entry.kafka!, group: groupOf(entry) }),
+  kinesis: ({ kinesis }) => openKinesis(kinesis!),
   s3: ({ s3 }) => openS3(s3!),
 };
 

@@ -51,6 +51,12 @@ export const sayReading = (
 export const leaveReading = (db: Db, { organizationId, code }: Connector, id: string) => db`
   delete from ingest_readers where organization_id = ${organizationId} and connector = ${code} and id = ${id}`;
 
+/** How many processes read a connector, or are about to. */
+export const countReaders = (db: Db, { organizationId, code }: Connector) => db<{ readers: number }[]>`
+  select count(*)::int as readers from ingest_readers
+  where organization_id = ${organizationId} and connector = ${code} and status in ('starting', 'running')
+    and said_at > clock_timestamp() - ${READER_GONE_AFTER_SECONDS} * interval '1 second'`;
+
 /** Streams of every organization that a process tries to read and cannot, each once. */
 export const listTroubledReaders = (db: Db, most: number) => db<
   { organization_id: OrganizationId; connector: string; error: string }[]

@@ -7,9 +7,9 @@ import { type Lag, type SourceHost, SourceTrouble, type StreamSource } from '../
 import type { StoreDeps } from '../ingest-events/store-events.ts';
 import { listCheckpoints, resetCheckpoint } from './checkpoints.ts';
 import { createIntake } from './intake.ts';
-import { claimLease, releaseLease } from './leases.ts';
+import { claimLease, claimLeases, releaseLease } from './leases.ts';
 import { objectLedger } from './objects.ts';
-import { enterConnector, leaveReading, type ReaderState, sayReading } from './readers.ts';
+import { countReaders, enterConnector, leaveReading, type ReaderState, sayReading } from './readers.ts';
 import { type ConnectorOf, type Outcome, storeMessages } from './store-messages.ts';
 
 /** How often a process says what it does, and looks whether somebody paused the connector. */
@@ -90,7 +90,10 @@ export function runConnector(
       checkpoints: (prefix) => listCheckpoints(deps.sql, connector, prefix),
       forget: async (key) => void (await resetCheckpoint(deps.sql, connector, key)),
       claim: async (key) => (await claimLease(deps.sql, connector, key, reader)).length > 0,
+      claimSome: async (keys, most) =>
+        keys.length === 0 ? [] : (await claimLeases(deps.sql, connector, keys, most, reader)).map(({ key }) => key),
       release: async (key) => void (await releaseLease(deps.sql, connector, key, reader)),
+      readers: async () => Math.max(1, (await countReaders(deps.sql, connector))[0]?.readers ?? 0),
       objects: objectLedger(deps.sql, connector),
       isReading: () => Object.assign(state, { status: 'running', error: null }),
       lag(of) {

@@ -123,11 +123,11 @@ const batchOf = ({ organizationId, isSandbox }: ConnectorOf, events: IncomingEve
 function settle(pieces: readonly Piece[], messages: readonly StreamMessage[], verdicts: readonly Verdict[]) {
   const letters: DeadLetter[] = [];
   const byKey = new Map<string, Progress>();
-  for (const { checkpoint } of messages) {
+  for (const { checkpoint, isMark } of messages) {
     const kept = byKey.get(checkpoint.key);
     if (kept) kept.checkpoint = checkpoint;
     else byKey.set(checkpoint.key, { checkpoint, received: 0, stored: 0, replayed: 0, dead: 0 });
-    byKey.get(checkpoint.key)!.received += 1;
+    if (!isMark) byKey.get(checkpoint.key)!.received += 1;
   }
   const reasons = new Map<StreamMessage, { code: string; message: string }[]>();
   let next = 0;

@@ -1,15 +1,13 @@
+import { deliverInSlices } from '../deliver-in-slices.ts';
 import type { SourceHost, StreamMessage } from '../source.ts';
 import { elementsOf } from './elements.ts';
 import type { ObjectFormat } from './format.ts';
 import { linesOf } from './lines.ts';
-import { BadObject, PIECE_MAX_BYTES, type Piece, type Place } from './piece.ts';
+import type { Piece, Place } from './piece.ts';
 import { rowsOf } from './rows.ts';
 import type { FoundObject } from './store.ts';
 import { unpacked } from './unpack.ts';
 
-/** How many messages, or bytes of them, are handed over together. */
-const SLICE = 1000;
-const SLICE_BYTES = PIECE_MAX_BYTES;
 const START: Place = { offset: 0, line: 0 };
 const READERS = { ndjson: linesOf, json: elementsOf, csv: rowsOf };
 const BOM = [0xef, 0xbb, 0xbf];
@@ -37,31 +35,10 @@ export async function readObject(
   if (isPlain && from.offset >= object.size) return;
   const chunks = await open(isPlain ? from.offset : 0);
   const content = withoutBom(unpacked(chunks, format.packing, isPlain ? 0 : from.offset), from);
-  let storing: Promise<unknown> = Promise.resolve();
-  let slice: StreamMessage[] = [];
-  let bytes = 0;
-  const handOver = async () => {
-    await storing;
-    storing = host.deliver(slice);
-    storing.catch(() => {}); // met by the next, or at the end
-    slice = [];
-    bytes = 0;
-    await host.room();
-  };
-  let fault: BadObject | undefined;
-  try {
-    for await (const piece of READERS[format.content](content, from)) {
-      slice.push(messageOf(object, piece));
-      bytes += piece.bytes.length;
-      if (slice.length >= SLICE || bytes >= SLICE_BYTES) await handOver();
-    }
-  } catch (error) {
-    if (!(error instanceof BadObject)) throw error;
-    fault = error;
+  async function* messages(): AsyncGenerator<StreamMessage> {
+    for await (const piece of READERS[format.content](content, from)) yield messageOf(object, piece);
   }
-  await handOver();
-  await storing;
-  if (fault) throw fault;
+  await deliverInSlices(host, messages());
 }
 
 async function placeOf({ checkpoints }: Pick<SourceHost, 'checkpoints'>, { id }: FoundObject): Promise<Place> {

@@ -28,6 +28,8 @@ const kafka = (settings: object, rest: object = {}) =>
     ],
   });
 
+const kinesis = (settings: object) => kafka({}, { kafka: undefined, kinesis: { stream: 'usage', ...settings } });
+
 test('YAML and JSON say the same', () => {
   const yaml = `
 connectors:
@@ -60,6 +62,17 @@ test.each([
     'connectors[0].organization: must be the id of an organization',
   ],
   ['no source', kafka({}, { kafka: undefined }), 'connectors[0]: must have one of kafka'],
+  ['a stream of no name', kinesis({ stream: 'a b' }), 'connectors[0].kinesis.stream: must be the name of a stream'],
+  [
+    'an ARN of something else',
+    kinesis({ stream: 'arn:aws:sqs:eu-west-1:123456789012:usage' }),
+    'connectors[0].kinesis.stream: must be the name of a stream, or its ARN',
+  ],
+  [
+    'a start that is no instant',
+    kinesis({ start: 'latest' }),
+    'connectors[0].kinesis.start: must be trim_horizon, or an instant',
+  ],
   [
     'a file that is not there',
     kafka({ tls: { ca_file: '/nowhere' } }),
@@ -72,6 +85,13 @@ test.each([
   ],
 ])('%s is named by its path', (_, text, problem) => {
   expect(() => read(text)).toThrow(problem);
+});
+
+test('streams of Kinesis are named by name or ARN, and begin at an instant', () => {
+  const arn = 'arn:aws:kinesis:eu-west-1:123456789012:stream/usage';
+  const found = { organizationId: ORGANIZATION, code: 'stream', kind: 'kinesis', source: expect.anything() };
+  expect(read(kinesis({}))).toEqual([found]);
+  expect(read(kinesis({ stream: arn, start: '2026-11-24T10:00:00+01:00' }))).toEqual([found]);
 });
 
 test('a secret stands in the environment only, and no message shows a value', () => {

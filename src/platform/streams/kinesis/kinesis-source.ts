@@ -1,0 +1,169 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createSlots } from '../slots.ts';
+import type { SourceHost, StreamSource } from '../source.ts';
+import { type KinesisStream, openStream, type Shard, Throttled } from './client.ts';
+import { readShard, type ShardProgress } from './read-shard.ts';
+import type { ShardPlace } from './record-messages.ts';
+import type { KinesisSettings } from './settings.ts';
+
+/** How often leases are renewed, and what there is to read is looked at. */
+const ROUND_MS = 5000;
+/** Shards whose records are held at the same time; a request answers 10 MB of them. */
+const SHARDS_AT_ONCE = 2;
+
+/**
+ * A stream of Kinesis: its shards are leased to processes, each the same number of them. A shard is read when its
+ * parents were read to their end.
+ *
+ * Rule: streams.md#kinesis.
+ */
+export const openKinesis = (settings: KinesisSettings): StreamSource => ({
+  async run(host) {
+    try {
+      await read(settings, host);
+    } catch (error) {
+      if (!host.signal.aborted) throw error;
+    }
+  },
+});
+
+async function read(settings: KinesisSettings, host: SourceHost): Promise<void> {
+  const stream = await openStream(settings, host.signal);
+  const reading = new Reading(stream, host);
+  try {
+    await reading.untilEnd();
+  } finally {
+    await reading.leave();
+    stream.close();
+  }
+}
+
+/** A shard that this process reads. */
+interface Held {
+  /** Aborted when another process has taken it. */
+  lost: AbortController;
+  isWanted: boolean;
+  behindMs: number;
+  ended: Promise<void>;
+}
+
+class Reading {
+  readonly #stream: KinesisStream;
+  readonly #host: SourceHost;
+  readonly #inTurn = createSlots(SHARDS_AT_ONCE);
+  /** By the key of their checkpoints. */
+  readonly #held = new Map<string, Held>();
+  /** As they were last listed. */
+  #shards: Shard[] = [];
+  #wake: () => void = () => {};
+  /** Aborted with what ended the reading of a shard. */
+  readonly #failed = new AbortController();
+
+  constructor(stream: KinesisStream, host: SourceHost) {
+    this.#stream = stream;
+    this.#host = host;
+    host.lag(() => ({
+      messages: null,
+      seconds: Math.max(0, ...[...this.#held.values()].map(({ behindMs }) => behindMs)) / 1000,
+    }));
+  }
+
+  /** @throws what ended the reading of a shard */
+  async untilEnd(): Promise<void> {
+    const { signal } = this.#host;
+    while (!signal.aborted) {
+      this.#failed.signal.throwIfAborted();
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      await this.#round();
+      const waiting = new AbortController();
+      const either = AbortSignal.any([signal, waiting.signal]);
+      await Promise.race([woken, pause(ROUND_MS, undefined, { signal: either }).catch(() => {})]); // it ends
+      waiting.abort();
+    }
+  }
+
+  /** Leaves every shard to others. */
+  async leave(): Promise<void> {
+    const held = [...this.#held];
+    for (const [, { lost }] of held) lost.abort(new Error('reading ends'));
+    await Promise.all(held.map(([, { ended }]) => ended));
+  }
+
+  /** Renews leases, leaves shards that are more than this process's share, and takes others up to it. */
+  async #round(): Promise<void> {
+    const { id } = this.#stream;
+    const [readable, readers] = await Promise.all([this.#readable(), this.#host.readers()]);
+    this.#host.isReading();
+    const kept = new Set(await this.#host.claimSome([...this.#held.keys()], this.#held.size));
+    for (const [key, { lost }] of this.#held) if (!kept.has(key)) lost.abort(new Error('another process has taken it'));
+    const share = Math.ceil(readable.size / Math.max(1, readers));
+    const wanted = [...this.#held.values()].filter(({ isWanted }) => isWanted);
+    for (const each of wanted.slice(share)) each.isWanted = false;
+    const free = [...readable.keys()].filter((key) => !this.#held.has(key));
+    if (free.length === 0 || wanted.length >= share) return;
+    for (const key of await this.#host.claimSome(free, share - wanted.length))
+      this.#take(key, key.slice(id.length + 1), await this.#placeOf(key));
+  }
+
+  /** Keys of shards that are not read to their end, and whose parents are. */
+  async #readable(): Promise<Set<string>> {
+    this.#shards = await this.#stream.shards().catch((error: unknown) => {
+      if (error instanceof Throttled) return this.#shards;
+      throw error;
+    });
+    const keyOf = (shard: string) => `${this.#stream.id}/${shard}`;
+    const unread = new Set(this.#shards.map(({ id }) => keyOf(id)));
+    for (const { key, value } of await this.#host.checkpoints(keyOf('')))
+      if ('isEnd' in (value as unknown as ShardProgress)) unread.delete(key);
+    // A parent that is no longer listed has nothing left.
+    const readable = this.#shards.filter(
+      ({ id, parents }) => unread.has(keyOf(id)) && !parents.some((each) => unread.has(keyOf(each))),
+    );
+    return new Set(readable.map(({ id }) => keyOf(id)));
+  }
+
+  /** Read after the shard was claimed, so that it is what the process before has stored. */
+  async #placeOf(key: string): Promise<ShardProgress | undefined> {
+    const found = (await this.#host.checkpoints(key)).find((each) => each.key === key);
+    const value = found?.value as unknown as Partial<ShardPlace> | { isEnd: true } | undefined;
+    return value && ('isEnd' in value || typeof value.sequence === 'string') ? (value as ShardProgress) : undefined;
+  }
+
+  #take(key: string, shard: string, place: ShardProgress | undefined): void {
+    const lost = new AbortController();
+    const held: Held = { lost, isWanted: true, behindMs: 0, ended: Promise.resolve() };
+    const signal = AbortSignal.any([this.#host.signal, lost.signal]);
+    const from = place && !('isEnd' in place) ? place : undefined;
+    const isEnded = place !== undefined && 'isEnd' in place;
+    this.#held.set(key, held);
+    const reading = isEnded
+      ? Promise.resolve(true)
+      : readShard({
+          host: this.#host,
+          stream: this.#stream,
+          shard,
+          key,
+          from,
+          signal,
+          isWanted: () => held.isWanted && !signal.aborted,
+          inTurn: this.#inTurn,
+          behind(ms) {
+            held.behindMs = ms;
+          },
+        });
+    held.ended = reading
+      .then(
+        () => {},
+        (error: unknown) => {
+          if (!signal.aborted) this.#failed.abort(error);
+        },
+      )
+      .then(async () => {
+        this.#held.delete(key);
+        await this.#host.release(key).catch(() => {}); // it ends by itself
+        this.#wake();
+      });
+  }
+}
