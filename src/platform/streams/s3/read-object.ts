@@ -20,6 +20,8 @@ type OpenObject = (offset: number) => Promise<AsyncIterable<Uint8Array>>;
  * what was read. While a slice is stored the next one is read. What stands before a fault is
  * stored, and then it is thrown.
  *
+ * until  aborted when another process has taken the object
+ *
  * @throws BadObject; what `open` throws; what `deliver` throws
  */
 export async function readObject(
@@ -27,6 +29,7 @@ export async function readObject(
   object: FoundObject,
   format: ObjectFormat,
   open: OpenObject,
+  until?: AbortSignal,
 ): Promise<void> {
   const from = await placeOf(host, object);
   if (from.isEnd) return;
@@ -38,7 +41,7 @@ export async function readObject(
   async function* messages(): AsyncGenerator<StreamMessage> {
     for await (const piece of READERS[format.content](content, from)) yield messageOf(object, piece);
   }
-  await deliverInSlices(host, messages());
+  await deliverInSlices(host, messages(), until ? { until } : {});
 }
 
 async function placeOf({ checkpoints }: Pick<SourceHost, 'checkpoints'>, { id }: FoundObject): Promise<Place> {

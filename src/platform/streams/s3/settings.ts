@@ -20,7 +20,9 @@ export const s3Settings = (environment: NodeJS.ProcessEnv) =>
       })
       .optional(),
     format: z.enum(['auto', 'ndjson', 'json', 'csv']).default('auto'),
-    poll_seconds: z.int('must be whole seconds').min(1).max(LONGEST_POLL_SECONDS).default(60),
+    poll_seconds: z.int('must be whole seconds').min(1).max(LONGEST_POLL_SECONDS).optional(),
+    /** Of a queue of SQS that hears of new files; the bucket is then listed only where `poll_seconds` is given too. */
+    queue_url: z.url('must be a URL').optional(),
     /** Where files go once they are read; without it they stay. */
     processed_prefix: folder.optional(),
     /** The same for those that could not be read. */

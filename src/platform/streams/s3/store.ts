@@ -20,6 +20,8 @@ export class ObjectRefused extends Error {}
 /** The objects of a bucket below a prefix. */
 export interface ObjectStore {
   pages(): AsyncGenerator<FoundObject[]>;
+  /** An object as it is now; undefined if there is none. @throws ObjectRefused, SourceTrouble */
+  find(key: string): Promise<FoundObject | undefined>;
   /** @throws ObjectIsGone, ObjectRefused, SourceTrouble */
   open(object: FoundObject, offset: number): Promise<AsyncIterable<Uint8Array>>;
   /** Moves an object as it was found; one that was rewritten meanwhile stays. */
@@ -67,6 +69,14 @@ export async function openStore(settings: S3Settings, signal: AbortSignal): Prom
 
   return {
     pages,
+    async find(key) {
+      const input = { Bucket: bucket, Key: key };
+      const head = await client.send(new sdk.HeadObjectCommand(input), options).catch((error: unknown) => {
+        if (statusOf(error) === NOT_FOUND) return undefined;
+        return ofObject(error);
+      });
+      return head && found(key, head.ETag!, head.ContentLength ?? 0, head.LastModified!);
+    },
     async open({ key, etag }, offset) {
       const range = offset === 0 ? {} : { Range: `bytes=${offset}-` };
       const input = { Bucket: bucket, Key: key, IfMatch: etag, ...range };

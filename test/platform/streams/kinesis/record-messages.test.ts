@@ -20,7 +20,10 @@ const texts = async (data: Uint8Array | string, skip?: number) =>
 const aggregate = (content: Uint8Array) =>
   Buffer.concat([Buffer.from('f3899ac2', 'hex'), content, createHash('md5').update(content).digest()]);
 /** Two records: `a` with a tag and a key, and `b`. */
-const TWO = Buffer.from('0a036b6579' + '1a0a' + '0800' + '1a0161' + '2203' + '0a0174' + '1a05' + '0801' + '1a0162', 'hex');
+const TWO = Buffer.from(
+  '0a036b6579' + '1a0a' + '0800' + '1a0161' + '2203' + '0a0174' + '1a05' + '0801' + '1a0162',
+  'hex',
+);
 
 test.each<[string, Uint8Array | string, string[]]>([
   ['one value', '{"a":1}', ['{"a":1}']],
@@ -39,7 +42,11 @@ test.each<[string, Uint8Array | string, string[]]>([
   ['an aggregated record', aggregate(TWO), ['a', 'b']],
   ['an aggregated record of none', aggregate(Buffer.alloc(0)), ['']],
   ['an aggregated record that ends early', aggregate(TWO.subarray(0, -1)), ['unsupported_format']],
-  ['an aggregated record that is no protobuf', aggregate(Buffer.from('ffffffffffffffffffff01', 'hex')), ['unsupported_format']],
+  [
+    'an aggregated record that is no protobuf',
+    aggregate(Buffer.from('ffffffffffffffffffff01', 'hex')),
+    ['unsupported_format'],
+  ],
   ['a record in it without data', aggregate(Buffer.from('1a020800', 'hex')), ['unsupported_format']],
   ['a record in it of 2^60 bytes', aggregate(Buffer.from('1a808080808080808010', 'hex')), ['unsupported_format']],
 ])('%s', async (_, data, expected) => {
@@ -85,10 +92,14 @@ test('a record without messages moves the checkpoint on', async () => {
 
 test('no bytes of a producer make reading fail', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), fc.constantFrom('plain', 'packed', 'aggregated'), async (bytes, how) => {
-      const data = how === 'packed' ? gzipSync(bytes) : how === 'aggregated' ? aggregate(bytes) : bytes;
-      const found = await read(data);
-      expect(found.at(-1)!.checkpoint.value.next).toBeNull();
-    }),
+    fc.asyncProperty(
+      fc.uint8Array({ maxLength: 200 }),
+      fc.constantFrom('plain', 'packed', 'aggregated'),
+      async (bytes, how) => {
+        const data = how === 'packed' ? gzipSync(bytes) : how === 'aggregated' ? aggregate(bytes) : bytes;
+        const found = await read(data);
+        expect(found.at(-1)!.checkpoint.value.next).toBeNull();
+      },
+    ),
   );
 });
