@@ -83,6 +83,12 @@ export function createMetrics(processName: string) {
       labelNames: ['check'],
       registers,
     }),
+    providerCalls: new Counter({
+      name: 'meterstone_provider_calls_total',
+      help: 'Calls to payment providers, by type of connection, operation, and what became of them',
+      labelNames: ['type', 'operation', 'outcome'],
+      registers,
+    }),
     providerCallsRefused: new Counter({
       name: 'meterstone_provider_calls_refused_total',
       help: 'Calls that were not made, because they would have left a sandbox for a live account or simulated time',

@@ -4,6 +4,7 @@ import type { Given, ProviderDescriptor } from '../../../platform/payments/descr
 import { type PaymentProvider, TooManyCalls } from '../../../platform/payments/port.ts';
 import { descriptorOf } from '../../../platform/payments/providers.ts';
 import { answeredInTime, type PreStep } from '../../../platform/pre-step.ts';
+import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { Outage, refuse } from '../../../platform/refusal.ts';
 import { givenOf } from '../../customers/payment-providers/commands.ts';
@@ -11,6 +12,7 @@ import { getProvider } from '../../customers/payment-providers/queries.ts';
 import { LIVE_KEY_IN_SANDBOX, readSecrets } from '../../customers/payment-providers/secrets.ts';
 import { type Checked, setConnectionStatus } from '../../customers/payment-providers/status.ts';
 import { inboundUrl } from '../../customers/payment-providers/view.ts';
+import { type CountsCalls, counted } from '../provider-network/count-calls.ts';
 import { connected } from '../provider-network/network.ts';
 
 /**
@@ -19,12 +21,17 @@ import { connected } from '../provider-network/network.ts';
  * @throws Refusal 422 third_party_error; of a live account in a sandbox live_key_in_sandbox
  * Rule: provider-connections.md#checking.
  */
-export const askAboutNewConnection: PreStep = async ({ config }, { organizationId, sandbox, input: { body } }) => {
+export const askAboutNewConnection: PreStep = async (
+  deps: CountsCalls & SystemDeps,
+  { organizationId, sandbox, input: { body } },
+) => {
   const type = descriptorOf(body.type);
   const given = type && givenOf(type, body);
+  const { config } = deps;
   if (!type?.open || !given || !isAskable(type, given, config)) return undefined;
   const url = inboundUrl(config, organizationId, { provider_type: body.type, code: body.code });
-  return checkedBy(type, type.open({ code: body.code, ...given, inboundUrl: url }, config), { sandbox });
+  const provider = type.open({ code: body.code, ...given, inboundUrl: url }, config);
+  return checkedBy(type, counted(deps, type.type, provider), { sandbox });
 };
 
 /**
@@ -39,7 +46,10 @@ const isAskable = (type: ProviderDescriptor, { secrets, settings }: Given, confi
  * Pre-step of `PUT /payment_providers/{code}` with a new secret: the stored ones stay until the provider has accepted
  * it. Rule: provider-connections.md#checking.
  */
-export const askAboutChangedConnection: PreStep = async (deps, { organizationId, sandbox, input }) => {
+export const askAboutChangedConnection: PreStep = async (
+  deps: CountsCalls & SystemDeps,
+  { organizationId, sandbox, input },
+) => {
   const { code, body } = input;
   const stored = await getProvider({ db: deps.sql, organizationId }, code);
   const type = descriptorOf(stored.provider_type);
@@ -51,7 +61,7 @@ export const askAboutChangedConnection: PreStep = async (deps, { organizationId,
   if (!isAskable(type, { secrets, settings }, deps.config)) return undefined;
   const url = inboundUrl(deps.config, organizationId, stored);
   const open = { code: body.code ?? code, secrets, settings, inboundUrl: url };
-  return checkedBy(type, type.open(open, deps.config), { sandbox });
+  return checkedBy(type, counted(deps, type.type, type.open(open, deps.config)), { sandbox });
 };
 
 /**

@@ -22,11 +22,15 @@ import { contractName, findProviderById, type ProviderRow } from '../../customer
 import { LIVE_KEY_IN_SANDBOX, readSecrets } from '../../customers/payment-providers/secrets.ts';
 import { REFUSED_CALLS_MOST, setConnectionStatus } from '../../customers/payment-providers/status.ts';
 import { inboundUrl } from '../../customers/payment-providers/view.ts';
+import { counted } from './count-calls.ts';
 
 const HOUR_MS = 3_600_000;
 
 /** What calls a provider; a job of a queue has its calls paced. */
-export type NetworkDeps = SystemDeps & { calls?: ProviderCalls; metrics?: Pick<Metrics, 'providerCallsRefused'> };
+export type NetworkDeps = SystemDeps & {
+  calls?: ProviderCalls;
+  metrics?: Pick<Metrics, 'providerCalls' | 'providerCallsRefused'>;
+};
 
 /** A connection with its driver. */
 export interface Connected {
@@ -60,7 +64,7 @@ export async function connected(
   const inbound = inboundUrl(deps.config, organizationId, row);
   const returnUrl = row.success_redirect_url ?? publicUrl(deps.config);
   const open = { code: row.code, secrets, settings: row.settings, inboundUrl: inbound, returnUrl };
-  const provider = type.open(open, deps.config);
+  const provider = counted(deps, type.type, type.open(open, deps.config));
   return { row, provider: watched(deps, organizationId, row, provider) };
 }
 
