@@ -24,7 +24,7 @@ const bidi = (createRequire(import.meta.url)('bidi-js') as () => Bidi)();
  * one after the other and turns each by itself, with the space behind it: words of a name changed places, and two met
  * without a space. So the words of a stretch are kept together.
  *
- *   A (aleph bet) 12 → 'A ', '12', reversed '(aleph bet) ' with its brackets mirrored
+ *   A (aleph bet) 12 → 'A ', '12', ' ', reversed '(aleph bet)' with its brackets mirrored
  *
  * @returns undefined, when nothing in it runs from right to left
  */
@@ -57,12 +57,20 @@ function stretchesOfLine(line: string): Stretch[] {
   });
 }
 
-/** A stretch that is not broken between two lines, unless it is longer than one. */
+/**
+ * A stretch that is not broken between two lines, unless it is longer than one. The spaces at its ends stand apart: the
+ * drawing library moves a line to the left by the space with which its first word begins, and of a word from right to
+ * left that space is on the right.
+ */
 function piecesOf(text: string): Stretch[] {
-  const pieces = text.length <= LINE ? [text] : text.match(PIECES)!;
-  return pieces.flatMap((piece, index) => {
+  const [, before, words, behind] = /^( *)(.*?)( *)$/s.exec(text)!;
+  const pieces = words!.length <= LINE ? [words!] : words!.match(PIECES)!;
+  const reversed = pieces.flatMap((piece, index) => {
     const isLast = index === pieces.length - 1;
-    const words = { text: (isLast ? piece : piece.trimEnd()).replaceAll(' ', NO_BREAK), isReversed: true };
-    return isLast ? [words] : [words, { text: ' ', isReversed: false }];
+    const shown = { text: (isLast ? piece : piece.trimEnd()).replaceAll(' ', NO_BREAK), isReversed: true };
+    return isLast ? [shown] : [shown, ...spaces(' ')];
   });
+  return [...spaces(behind!), ...reversed.filter((each) => each.text !== ''), ...spaces(before!)];
 }
+
+const spaces = (text: string): Stretch[] => (text === '' ? [] : [{ text, isReversed: false }]);

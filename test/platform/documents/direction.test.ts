@@ -18,12 +18,12 @@ describe('a text from right to left', () => {
     [
       'a number behind it stands to its left, and is read from left to right',
       'הרצל 12',
-      [plain('12'), reversed('הרצל\u00a0')],
+      [plain('12'), plain(' '), reversed('הרצל')],
     ],
     [
       'a number between its words stands between them',
       'רחוב 12 עיר',
-      [reversed('\u00a0עיר'), plain('12'), reversed('רחוב\u00a0')],
+      [reversed('עיר'), plain(' '), plain('12'), plain(' '), reversed('רחוב')],
     ],
     ['brackets are mirrored', 'דוד (לוי) כהן', [reversed('דוד\u00a0)לוי(\u00a0כהן')]],
     ['lines stay lines', 'Acme\nדוד לוי', [plain('Acme'), plain('\n'), reversed('דוד\u00a0לוי')]],

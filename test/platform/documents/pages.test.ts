@@ -49,17 +49,21 @@ const document = (rows: readonly Row[], fields: Partial<DocumentModel> = {}): Do
 /** Height of the foot of a page, where its number stands. */
 const FOOT = 54;
 
-/** How many pieces of text stand above the foot of each page, in the order of the pages. */
-function textsOfPages(bytes: Uint8Array): number[] {
+/** Where each piece of text begins on each page, from left and from below. */
+function placesOf(bytes: Uint8Array): { left: number; height: number }[][] {
   const raw = Buffer.from(bytes).toString('latin1');
   const pages = [...raw.matchAll(/\/Type \/Page\n[\s\S]*?\/Contents (\d+) 0 R/g)];
   return pages.map(([, id]) => {
     const from = raw.indexOf('stream\n', raw.indexOf(`\n${id} 0 obj`)) + 'stream\n'.length;
     const stream = inflateSync(Buffer.from(raw.slice(from, raw.indexOf('\nendstream', from)), 'latin1'));
-    const heights = [...stream.toString('latin1').matchAll(/([\d.]+) Tm\n/g)].map(([, height]) => Number(height));
-    return heights.filter((height) => height > FOOT).length;
+    const places = stream.toString('latin1').matchAll(/([\d.]+) ([\d.]+) Tm\n/g);
+    return [...places].map(([, left, height]) => ({ left: Number(left), height: Number(height) }));
   });
 }
+
+/** How many pieces of text stand above the foot of each page, in the order of the pages. */
+const textsOfPages = (bytes: Uint8Array): number[] =>
+  placesOf(bytes).map((places) => places.filter(({ height }) => height > FOOT).length);
 
 describe('documents with many rows have no empty page', () => {
   const rows = (count: number) => Array.from({ length: count }, (_, index) => line(`Position ${index + 1}`));
@@ -125,4 +129,12 @@ describe('the link below what is due', () => {
     expect(found.length).toBeGreaterThan(0);
     expect(new Set(found)).toEqual(new Set([url]));
   });
+});
+
+test('a name from right to left with a number in it begins at the margin', async () => {
+  const names = ['הרצל 12 תל אביב', 'רחוב 12', 'شارع 7 القاهرة'];
+  const drawn = await draw(document([line('Position')], { parties: [{ label: 'An', lines: names }] }), null);
+  const lefts = placesOf(drawn.bytes).flatMap((places) => places.map(({ left }) => left));
+  expect(lefts.length).toBeGreaterThan(10);
+  expect(Math.min(...lefts)).toBe(42);
 });
