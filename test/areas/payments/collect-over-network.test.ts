@@ -844,6 +844,18 @@ describe('deleted connections', () => {
     ]);
   });
 
+  test('a charge that was on its way when its connection was deleted is paid by an event 29 days later (FI16)', async () => {
+    await store('pm_slow');
+    const made = await invoice();
+    const { provider_payment_id: id } = await payment(made, 'processing');
+    await ok(client.delete('/payment_providers/main'));
+    await deletedDaysAgo(29);
+    const paid = { id, status: 'succeeded', amount_received: 1200, currency: 'usd', metadata: {} };
+    expect(await send(stripe.event('payment_intent.succeeded', paid, `paid-${randomUUID()}`))).toBe(200);
+    await payment(made, 'succeeded');
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+  });
+
   test('a deleted connection loses its secrets after 30 days, once its endpoint at the provider was removed', async () => {
     const [{ inbound_endpoint_id: endpoint } = { inbound_endpoint_id: '' }] = await stored();
     const ended = () => stripe.requests.filter((each) => each === `DELETE /v1/webhook_endpoints/${endpoint}`).length;

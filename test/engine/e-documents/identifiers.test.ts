@@ -8,25 +8,23 @@ import {
 } from '../../../src/engine/e-documents/identifiers.ts';
 import { chooseProfile } from '../../../src/engine/e-documents/profiles.ts';
 
-// Golden case FI40 of docs/rules/e-documents.md.
 test.each([
   ['04011000-12345-03', true],
   ['991-33333TEST-33', true],
   ['04011000-12345-04', false],
   ['04011000-12345', false],
   ['', false],
-])('whether "%s" is a Leitweg-ID is found by its form and check digits: %s', (text, expected) => {
+])('whether "%s" is a Leitweg-ID is found by its form and check digits: %s (FI40)', (text, expected) => {
   expect(isLeitwegId(text)).toBe(expected);
 });
 
-// Golden case FI41.
 test.each([
   ['73282932000074', '732829320'],
   ['732 829 320', '732829320'],
   ['73282932000075', null],
   ['732829321', null],
   [null, null],
-])('the SIREN of the number %s is %s', (number, siren) => {
+])('the SIREN of the number %s is %s (FI41)', (number, siren) => {
   expect(sirenOf(number)).toBe(siren);
 });
 

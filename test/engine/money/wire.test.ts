@@ -8,7 +8,7 @@ import { wireOf } from '../../../src/platform/payments/providers.ts';
 import { STRIPE_WIRE } from '../../../src/platform/payments/stripe/wire.ts';
 
 // payments.md#amounts-on-the-wire; docs.stripe.com/currencies.
-describe('an amount on the wire of Stripe', () => {
+describe('an amount on the wire', () => {
   test.each([
     // currency  cents   wire    charged  rest
     ['USD', 14900, 14900, 14900, 0],
@@ -37,7 +37,6 @@ describe('an amount on the wire of Stripe', () => {
   });
 
   test.each([
-    ['ISK', 150], // FI6
     ['ISK', 50050],
     ['UGX', 99],
     ['KWD', 5124],
@@ -55,6 +54,27 @@ describe('an amount on the wire of Stripe', () => {
     ['JPY', 1],
   ])('one step of %s at Stripe is %i smallest units', (currency, cents) => {
     expect(stepCents(STRIPE_WIRE, currency)).toBe(cents);
+  });
+
+  test.each([
+    ['CLP', 1001, 100_100, 1001, 0],
+    ['ISK', 1001, 100_100, 1001, 0],
+    ['CVE', 1001, 10, 1000, 1],
+    ['IDR', 150_050, 1500, 150_000, 50],
+  ])(
+    '%s %i is sent to Adyen as %i, which stands for %i and leaves %i (FI5)',
+    (currency, cents, wire, chargedCents, restCents) => {
+      expect(toWire(ADYEN_WIRE, cents, currency)).toEqual({ wire, chargedCents, restCents });
+      expect(fromWire(ADYEN_WIRE, wire, currency)).toBe(chargedCents);
+    },
+  );
+
+  test.each([
+    ['UGX', 100_100, 1001],
+    ['MGA', 10, 1000],
+    ['ISK', 150, undefined],
+  ])('%s %i that Stripe reports is %s of ours (FI6)', (currency, wire, cents) => {
+    expect(fromWire(STRIPE_WIRE, wire, currency)).toBe(cents);
   });
 
   test.each([
