@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UNIT_CODE } from '../../engine/e-documents/rules/code-lists.ts';
+import { UNITS } from '../../engine/e-documents/rules/long-code-lists.ts';
 import { FORMAT, INVALID } from '../../platform/schema/fields.ts';
 import { clearable } from '../../platform/schema/typed-text.ts';
 
@@ -11,5 +12,6 @@ export const unitCode = () =>
     z
       .string(INVALID)
       .max(CODE_MAX, FORMAT)
-      .refine((code) => UNIT_CODE.test(code), FORMAT),
+      .refine((code) => UNIT_CODE.test(code), { error: FORMAT, abort: true })
+      .refine((code) => UNITS.has(code), INVALID),
   );

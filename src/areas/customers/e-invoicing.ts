@@ -3,6 +3,7 @@ import { ADDRESS_SCHEMES } from '../../engine/e-documents/electronic-address.ts'
 import { isLeitwegId } from '../../engine/e-documents/identifiers.ts';
 import type { EInvoicing } from '../../engine/e-documents/parties.ts';
 import { PROFILES } from '../../engine/e-documents/profiles.ts';
+import { REGISTERS } from '../../engine/e-documents/rules/long-code-lists.ts';
 import { isCurrency } from '../../engine/money/currency.ts';
 import { list } from '../../platform/schema/bounded.ts';
 import { boolean, cleanText, FORMAT, INVALID, oneOf, text } from '../../platform/schema/fields.ts';
@@ -20,13 +21,14 @@ const ACCOUNT = /^[A-Z0-9]{4,34}$/;
 const BIC = /^[A-Z0-9]{8}([A-Z0-9]{3})?$/;
 
 const word = () => cleanText({ max: WORD_MAX });
-const code = (pattern: RegExp) =>
+const code = (pattern: RegExp, known?: ReadonlySet<string>) =>
   clearable(
     z
       .string(INVALID)
       .max(WORD_MAX, FORMAT)
       .transform((value) => value.replaceAll(/\s/g, '').toUpperCase())
-      .refine((value) => pattern.test(value), FORMAT),
+      .refine((value) => pattern.test(value), { error: FORMAT, abort: true })
+      .refine((value) => known?.has(value) ?? true, INVALID),
   );
 
 /**
@@ -39,7 +41,7 @@ export const EInvoicingInput = z
     leitweg_id: boolean().nullish(),
     endpoint_id: word(),
     endpoint_scheme: clearable(oneOf([...ADDRESS_SCHEMES] as [string, ...string[]])),
-    legal_scheme: code(REGISTER),
+    legal_scheme: code(REGISTER, REGISTERS),
     tax_registration: word(),
     contact_name: word(),
     exemption_text: cleanText({ max: REASON_MAX }),

@@ -37,6 +37,8 @@ test.each([
   [{ ...SETUP, code: 'x', amount_cents: 0 }, { amount_cents: ['value_is_out_of_range'] }],
   [{ ...SETUP, code: 'x', amount_currency: 'EURO' }, { amount_currency: ['value_is_invalid'] }],
   [{ ...SETUP, code: 'start' }, { code: ['value_already_exist'] }],
+  [{ ...SETUP, code: 'x', unit_code: 'hours' }, { unit_code: ['invalid_format'] }],
+  [{ ...SETUP, code: 'x', unit_code: 'QQQ' }, { unit_code: ['value_is_invalid'] }],
 ])('an add-on with %j is refused', async (add_on, details) => {
   const refused = await org.post('/add_ons', { add_on: { x: 1, ...add_on } });
   expect(refused.status).toBe(422);

@@ -89,6 +89,8 @@ test.each([
   [{ rate: [] }, { rate: ['value_is_invalid'] }],
   [{ description: 'a\u0000' }, { description: ['invalid_format'] }],
   [{ applied_to_organization: 'perhaps' }, { applied_to_organization: ['value_is_invalid'] }],
+  [{ exemption_code: 'because' }, { exemption_code: ['invalid_format'] }],
+  [{ exemption_code: 'VATEX-EU-999' }, { exemption_code: ['value_is_invalid'] }],
   [{ code: 'taken' }, { code: ['value_already_exist'] }],
   [
     { name: '', code: '', rate: '' },

@@ -171,6 +171,8 @@ const wrong: [object, object][] = [
   [{ einvoicing: true }, { einvoicing: ['country_must_be_present'] }],
   [{ einvoicing: true, country: 'IT' }, { einvoicing: ['country_not_supported'] }],
   [{ e_document_profile: 'ubl' }, { e_document_profile: ['value_is_invalid'] }],
+  [{ e_invoicing: { legal_scheme: 'SIREN' } }, { 'e_invoicing.legal_scheme': ['invalid_format'] }],
+  [{ e_invoicing: { legal_scheme: '9999' } }, { 'e_invoicing.legal_scheme': ['value_is_invalid'] }],
   [{ e_invoicing: { endpoint_scheme: '1' } }, { 'e_invoicing.endpoint_scheme': ['value_is_invalid'] }],
   [
     { e_invoicing: { buyer_reference: '04011000-12345-04', leitweg_id: true } },

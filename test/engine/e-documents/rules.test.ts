@@ -103,7 +103,7 @@ const breaks: Record<string, { profile?: Profile; change: Break; with?: string[]
   'BR-CO-26': { change: sellerIs({ vatNumber: null, taxRegistration: '30/123/45678' }) },
   'BR-CL-01': { change: () => ({ typeCode: '999' as '380' }) },
   'BR-CL-04': { change: () => ({ currency: 'XXX' as Currency }) },
-  'BR-CL-11': { change: sellerIs({ legalNumber: '1', legalScheme: 'SIREN' }) },
+  'BR-CL-11': { change: sellerIs({ legalNumber: '1', legalScheme: '9999' }) },
   'BR-CL-14': { change: buyerIs({ country: 'France' }) },
   'BR-CL-16': { change: () => ({ payment: { code: '99' as '1', reference: 'x' } }) },
   'BR-CL-17': {
@@ -117,7 +117,7 @@ const breaks: Record<string, { profile?: Profile; change: Break; with?: string[]
     }),
   },
   'BR-CL-22': { change: (facts) => ({ vat: withReason(facts.vat, 'because') }), with: ['BR-S-10'] },
-  'BR-CL-23': { change: line({ unit: 'hours' }) },
+  'BR-CL-23': { change: line({ unit: 'QQQ' }) },
   'BR-CL-25': { change: buyerIs({ endpoint: { id: 'x', scheme: '9999' } }) },
   R003: { profile: 'peppol_bis3', change: () => ({ buyerReference: null, orderNumber: null }) },
   R010: { profile: 'peppol_bis3', change: buyerIs({ endpoint: null }) },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EXEMPTION_CODE } from '../../../engine/e-documents/rules/code-lists.ts';
+import { EXEMPTIONS } from '../../../engine/e-documents/rules/long-code-lists.ts';
 import { VAT_CATEGORIES } from '../../../engine/invoices/vat-breakdown.ts';
 import { Decimal } from '../../../engine/money/decimal.ts';
 import {
@@ -40,7 +41,13 @@ const fields = {
   description: optionalText({ max: PROSE_MAX }),
   applied_to_organization: resettable(boolean(), false),
   vat_category: clearable(oneOf(VAT_CATEGORIES)),
-  exemption_code: clearable(z.string(INVALID).max(CODE_MAX, TOO_LONG).regex(EXEMPTION_CODE, FORMAT)),
+  exemption_code: clearable(
+    z
+      .string(INVALID)
+      .max(CODE_MAX, { error: TOO_LONG, abort: true })
+      .regex(EXEMPTION_CODE, { error: FORMAT, abort: true })
+      .refine((code) => EXEMPTIONS.has(code), INVALID),
+  ),
   exemption_text: cleanText({ max: EXEMPTION_TEXT_MAX }),
   not_vat: resettable(boolean(), false),
 };

@@ -2,21 +2,20 @@ import { VAT_CATEGORIES } from '../../invoices/vat-breakdown.ts';
 import { isCurrency } from '../../money/currency.ts';
 import { ADDRESS_SCHEMES } from '../electronic-address.ts';
 import type { DocumentParty } from '../facts.ts';
+import { EXEMPTIONS, REGISTERS, UNITS } from './long-code-lists.ts';
 import { isFilled, ofEachParty, type Rule, rulesOf } from './rule.ts';
 
 const TYPE_CODES: ReadonlySet<string> = new Set(['380', '381', '389', '261']);
 const PAYMENT_CODES: ReadonlySet<string> = new Set(['1', '30', '58', '59']);
-/** Codes of UN/ECE recommendations 20 and 21: two or three signs. */
+/** The form of a unit. */
 export const UNIT_CODE = /^[A-Z0-9]{2,3}$/;
 const COUNTRY_CODE = /^[A-Z]{2}$/;
-/** Registers of ISO 6523 have four digits. */
-const REGISTER_CODE = /^[0-9]{4}$/;
-/** BT-121: the list VATEX. */
+/** The form of an exemption code (BT-121). */
 export const EXEMPTION_CODE = /^VATEX-[A-Z]{2}(-[0-9A-Z]+)*$/;
 
 const isKnownScheme = ({ endpoint }: DocumentParty): boolean =>
   endpoint === null || !isFilled(endpoint.scheme) || ADDRESS_SCHEMES.has(endpoint.scheme);
-const isCode = (pattern: RegExp, text: string | null): boolean => text === null || pattern.test(text);
+const isIn = (codes: ReadonlySet<string>, text: string | null): boolean => text === null || codes.has(text);
 
 /** Codes are in the lists that EN 16931 names: of types, currencies, registers, countries, units and reasons. */
 export const codeRules: readonly Rule[] = rulesOf(
@@ -40,7 +39,7 @@ export const codeRules: readonly Rule[] = rulesOf(
       id: 'BR-CL-11',
       field: 'e_invoicing.legal_scheme',
       text: 'The register of a legal number is in the list ISO 6523.',
-      test: ({ legalScheme }) => isCode(REGISTER_CODE, legalScheme),
+      test: ({ legalScheme }) => isIn(REGISTERS, legalScheme),
     }),
     ...ofEachParty({
       id: 'BR-CL-14',
@@ -74,14 +73,14 @@ export const codeRules: readonly Rule[] = rulesOf(
       side: 'tax',
       field: 'exemption_code',
       text: 'An exemption code is in the list VATEX.',
-      test: ({ vat }) => vat.every(({ exemptionCode }) => isCode(EXEMPTION_CODE, exemptionCode)),
+      test: ({ vat }) => vat.every(({ exemptionCode }) => isIn(EXEMPTIONS, exemptionCode)),
     },
     {
       id: 'BR-CL-23',
       side: 'document',
       field: 'unit_code',
-      text: 'Units are codes of UN/ECE recommendation 20.',
-      test: ({ lines }) => lines.every(({ unit }) => !isFilled(unit) || UNIT_CODE.test(unit)),
+      text: 'Units are in the lists UN/ECE 20 and 21.',
+      test: ({ lines }) => lines.every(({ unit }) => !isFilled(unit) || UNITS.has(unit)),
     },
     ...ofEachParty({
       id: 'BR-CL-25',
