@@ -7,7 +7,7 @@ import { until } from '../../../support/until.ts';
 import { ok } from '../../../support/words.ts';
 import { openSeller, type SellerStory } from '../e-documents/seller-story.ts';
 
-// Golden cases FI36, FI37 and FI41 from the interface to the file: e-documents.md, golden cases.
+// Categories of VAT from the interface to the file, with golden cases FI36, FI37 and FI41: e-documents.md#categories.
 
 let service: TestService;
 let seller: SellerStory;
@@ -112,4 +112,14 @@ test('a French buyer is known by its SIRET, and reached by the SIREN in it (FI41
   const xml = await file(await seller.hours('siret'), 'en16931_ubl');
   expect(xml).toContain('<cbc:EndpointID schemeID="0225">732829320</cbc:EndpointID>');
   expect(xml).toContain('<cbc:CompanyID schemeID="0009">73282932000074</cbc:CompanyID>');
+});
+
+test('a fee that bears a tax which is no VAT leaves no document, and the tax is named', async () => {
+  await seller.tax(2, { code: 'city', name: 'City tax', not_vat: true, applied_to_organization: false });
+  await seller.buyer('guest', { tax_identification_number: null });
+  const fees = [{ add_on_code: 'hour', units: 1, tax_codes: ['ust', 'city'] }];
+  const invoice = await seller.hours('guest', 1, { fees });
+  const { status, body } = await seller.client.post(`/invoices/${invoice.svc_id}/download_xml?profile=facturx`);
+  expect([status, body.error_details.base]).toEqual([422, ['e_document_not_available']]);
+  expect(body.error_details.problems).toMatchObject([{ rule: 'several_taxes', resource: 'tax', field: 'not_vat' }]);
 });
