@@ -3340,6 +3340,7 @@ CREATE INDEX invoices_generating ON public.invoices USING btree (created_at) WHE
 CREATE INDEX invoices_in_place ON public.invoices USING btree (organization_id, voided_invoice_id) WHERE (voided_invoice_id IS NOT NULL);
 CREATE INDEX invoices_newest ON public.invoices USING btree (organization_id, issuing_date DESC, created_at DESC, id DESC);
 CREATE UNIQUE INDEX invoices_number_key ON public.invoices USING btree (organization_id, billing_entity_id, number) WHERE ((status = ANY (ARRAY['finalized'::text, 'voided'::text])) AND (NOT self_billed));
+CREATE INDEX invoices_open_of_customer ON public.invoices USING btree (organization_id, customer_id) WHERE ((status = 'finalized'::text) AND (payment_status <> 'succeeded'::text));
 CREATE INDEX invoices_overdue ON public.invoices USING btree (organization_id, payment_due_date) WHERE payment_overdue;
 CREATE INDEX invoices_progressive ON public.invoices USING btree (organization_id, customer_id) WHERE (invoice_type = 'progressive_billing'::text);
 CREATE UNIQUE INDEX invoices_regenerated_key ON public.invoices USING btree (organization_id, voided_invoice_id) WHERE ((voided_invoice_id IS NOT NULL) AND (status <> ALL (ARRAY['voided'::text, 'closed'::text, 'deleted'::text])));

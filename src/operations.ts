@@ -45,6 +45,7 @@ import { providerReconciliationOperations } from './areas/payments/provider-reco
 import { writeOffOperations } from './areas/payments/write-offs/routes.ts';
 import { analyticsOperations } from './areas/reporting/analytics/routes.ts';
 import { auditOperations } from './areas/reporting/audits/routes.ts';
+import { customerSummaryOperations } from './areas/reporting/customer-summaries/routes.ts';
 import { sandboxOperations } from './areas/sandbox/sandbox/routes.ts';
 import { testClockOperations } from './areas/sandbox/test-clocks/routes.ts';
 import { orderFormOperations } from './areas/selling/order-forms/routes.ts';
@@ -141,6 +142,7 @@ export const operations: Operation[] = [
   ...lifetimeUsageOperations,
   ...ledgerOperations,
   ...analyticsOperations,
+  ...customerSummaryOperations,
   ...auditOperations,
   ...usageOperations,
   ...eventCorrectionOperations,

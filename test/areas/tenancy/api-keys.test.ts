@@ -36,6 +36,36 @@ describe('permissions of API keys', () => {
   });
 });
 
+test('any key is shown to itself with its organization, without its value and the permission to read keys', async () => {
+  const org = await service.org({ name: 'Current' });
+  const expires_at = hours(1);
+  const made = await create(org, { name: 'Shop', permissions: { customer: ['read'] }, expires_at });
+  const { status, body, text } = await service.client(made.body.api_key.value).get('/api_keys/current');
+  expect({ status, body }).toEqual({
+    status: 200,
+    body: {
+      api_key: {
+        svc_id: made.body.api_key.svc_id,
+        name: 'Shop',
+        last4: made.body.api_key.last4,
+        permissions: { customer: ['read'] },
+        expires_at,
+        organization: {
+          svc_id: org.organization.organization_id,
+          name: 'Current',
+          slug: expect.stringMatching(/./),
+          sandbox: false,
+        },
+      },
+    },
+  });
+  expect(text).not.toContain(made.body.api_key.value);
+  const nobody = await countStatements(service, org.organization.organization_id, 'findCurrentApiKey', {
+    now: '2024-01-01T00:00:00Z',
+  }).catch((error: unknown) => error);
+  expect(nobody).toMatchObject({ status: 404, body: { resource: 'api_key' } });
+});
+
 test('an API key is created, shown without its value, changed, listed and ended', async () => {
   const org = await service.org();
   const made = await create(org, {

@@ -40,6 +40,29 @@ export async function getApiKey(
   return row;
 }
 
+export interface CurrentApiKeyRow {
+  id: ApiKeyId;
+  name: string | null;
+  last_four: string;
+  permissions: Permissions;
+  expires_at: Temporal.Instant | null;
+  organization_id: OrganizationId;
+  organization_name: string;
+  organization_slug: string;
+  sandbox: boolean;
+}
+
+/** The key of a request, valid when it was identified, with its organization. @throws Refusal 404 api_key */
+export async function getCurrentApiKey({ db, organizationId }: Scope, id: ApiKeyId | null): Promise<CurrentApiKeyRow> {
+  const [row] = await db<CurrentApiKeyRow[]>`
+    select key.id, key.name, key.last_four, key.permissions, key.expires_at, key.organization_id,
+      organization.name as organization_name, organization.slug as organization_slug, organization.sandbox
+    from api_keys key join organizations organization on organization.id = key.organization_id
+    where key.organization_id = ${organizationId} and key.id = ${id}`;
+  if (!row) throw refuse.notFound('api_key');
+  return row;
+}
+
 /** A page of the keys valid at `now`, newest first, and how many there are. */
 export async function listApiKeys(
   { db, organizationId }: Scope,

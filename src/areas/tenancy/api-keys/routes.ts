@@ -1,7 +1,15 @@
 import type { Operation } from '../../../platform/operation.ts';
 import { createApiKey, deleteApiKey, rotateApiKey, updateApiKey } from './commands.ts';
-import { showApiKey, showApiKeys } from './reads.ts';
-import { ApiKeyEnvelope, ApiKeyInput, ApiKeyList, ApiKeyRotation, ApiKeysQuery, NewApiKeyEnvelope } from './schema.ts';
+import { showApiKey, showApiKeys, showCurrentApiKey } from './reads.ts';
+import {
+  ApiKeyEnvelope,
+  ApiKeyInput,
+  ApiKeyList,
+  ApiKeyRotation,
+  ApiKeysQuery,
+  CurrentApiKeyEnvelope,
+  NewApiKeyEnvelope,
+} from './schema.ts';
 
 const common = {
   permission: 'api_key',
@@ -44,6 +52,18 @@ export const apiKeyOperations: Operation[] = [
     query: ApiKeysQuery,
     answer: ApiKeyList,
     run: showApiKeys,
+  },
+  {
+    ...common,
+    name: 'findCurrentApiKey',
+    permission: null,
+    fresh: true,
+    method: 'get',
+    path: '/api_keys/current',
+    summary: 'Retrieve the API key of the request, with its organization',
+    kind: 'read',
+    answer: CurrentApiKeyEnvelope,
+    run: showCurrentApiKey,
   },
   {
     ...common,

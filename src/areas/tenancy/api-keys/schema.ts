@@ -55,6 +55,20 @@ export const ApiKeyView = z.object({
 export type ApiKeyView = z.infer<typeof ApiKeyView>;
 
 export const ApiKeyEnvelope = z.object({ api_key: ApiKeyView });
+
+/** The key of a request: what it may do, and for whom. Rule: console-reads.md#current-key. */
+export const CurrentApiKeyView = ApiKeyView.pick({
+  svc_id: true,
+  name: true,
+  last4: true,
+  permissions: true,
+  expires_at: true,
+}).extend({
+  organization: z.object({ svc_id: z.uuid(), name: z.string(), slug: z.string(), sandbox: z.boolean() }),
+});
+export type CurrentApiKeyView = z.infer<typeof CurrentApiKeyView>;
+export const CurrentApiKeyEnvelope = z.object({ api_key: CurrentApiKeyView });
+
 /** Answer of the commands that create a key: the only one that shows its value. */
 export const NewApiKeyEnvelope = z.object({ api_key: ApiKeyView.extend({ value: z.string() }) });
 export const ApiKeyList = z.object({ api_keys: z.array(ApiKeyView), meta: PageMeta });
