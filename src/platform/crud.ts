@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Context } from './context.ts';
-import { PageMeta, pageQuery } from './lists/pagination.ts';
+import { countedPageQuery, PageMeta } from './lists/pagination.ts';
 import type { Operation } from './operation.ts';
 
 interface Crud<Create extends z.ZodType, Update extends z.ZodType, View extends z.ZodType, Query extends z.ZodType> {
@@ -18,7 +18,7 @@ interface Crud<Create extends z.ZodType, Update extends z.ZodType, View extends 
   };
 }
 
-const PageQuery = z.object(pageQuery);
+const PageQuery = z.object(countedPageQuery);
 
 /**
  * The usual operations of a catalogue noun whose records have a code: create, list, show, update with its PATCH twin,

@@ -55,6 +55,7 @@ const KEEPS = 'json.md "absent vs null": absent leaves as is';
  * satisfy the contract. A request of one test alone says so itself (`beyondContract` of its options).
  */
 const BEYOND: readonly Beyond[] = [
+  { rule: 'lists.md#pages: what `count=none` does not count', field: 'total_count', is: isNull },
   {
     rule: 'provider-connections.md#custom-provider: it appears as one that the lists of failures lack',
     field: 'payment_provider',

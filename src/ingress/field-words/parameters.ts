@@ -6,6 +6,7 @@ const COUNTED = 'only those where this is the case (true) or not (false)';
 export const PARAMETERS: FieldWords = {
   page: 'Page, from 1; default 1',
   per_page: 'Records of a page: 1 to 1000, default 20',
+  count: '`none`: nothing is counted, `total_count` and `total_pages` are null; the fastest way through a list',
   after: 'Goes on behind this place: `meta.next_cursor` or `next_after` of the answer before',
   search_term: 'Only records whose name, code or number contains this text',
   metadata: 'Only records with these pairs, `metadata[key]=value`; a blank value: without the key. At most 10',
@@ -34,6 +35,11 @@ export const PARAMETERS: FieldWords = {
 
   external_subscription_id: 'The subscription’s `external_id`',
   subscription_status: 'Which record of the `external_id` is meant, by its status; default `active`',
+  svc_ids: 'Identifiers (`svc_id`) of the records, at most 100',
+  payment_provider_codes: 'Only of the connections with these codes',
+  created_from: 'Created on this day, or at this instant, or later',
+  created_to: 'Created on this day, or at this instant, or earlier; a day counts in full',
+  'findAllPayments.payment_statuses': 'Only payments with one of these statuses',
   status: 'Only records with this status',
   'findSubscription.status': 'Which record of the `external_id` is meant, by its status; default `active`',
   'updateSubscription.status': 'Which record of the `external_id` is meant, by its status; default `active`',

@@ -1,6 +1,6 @@
 import { refuse } from '../refusal.ts';
 import type { Total } from './count.ts';
-import { limitOf, type Page } from './pagination.ts';
+import { limitOf, type Page, pageOf, type Uncounted } from './pagination.ts';
 
 /**
  * How many rows there may be before a page that is requested by its number: Postgres reads all of them, about half a
@@ -17,11 +17,9 @@ const MOST_SKIPPED = 50_000;
 export async function boundedPage<Row>(
   page: Page,
   list: { rows: () => PromiseLike<readonly Row[]>; count: () => Promise<Total> },
-): Promise<{ rows: readonly Row[]; total: Total }> {
-  if (limitOf(page).offset <= MOST_SKIPPED) {
-    const [rows, total] = await Promise.all([list.rows(), list.count()]);
-    return { rows, total };
-  }
+): Promise<{ rows: readonly Row[]; total: Total | Uncounted }> {
+  if (limitOf(page).offset <= MOST_SKIPPED) return pageOf(page, list);
+  if (page.count === 'none') throw refuse.invalid({ page: ['value_is_out_of_range'] });
   const total = await list.count();
   if (total.isEstimated) throw refuse.invalid({ page: ['value_is_out_of_range'] });
   return { rows: [], total };

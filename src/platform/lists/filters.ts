@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
-import { MANDATORY } from '../schema/fields.ts';
+import { INVALID, MANDATORY } from '../schema/fields.ts';
 import { INVALID_DATE, parseBound } from '../schema/instant-field.ts';
 
 /**
@@ -37,6 +37,12 @@ export const listFilter = z
   )
   .transform((values) => (values.length === 0 ? undefined : values))
   .meta({ type: 'array', items: { type: 'string' } });
+
+/** Words of a list filter; an unknown one is refused. Rule: lists.md#filters-and-order. */
+export const wordsFilter = <const Words extends readonly string[]>(words: Words) =>
+  listFilter
+    .refine((given) => given === undefined || given.every((word) => words.includes(word)), INVALID)
+    .meta({ type: 'array', items: { type: 'string', enum: words } });
 
 const YES = new Set(['true', '1', 't']);
 const NO = new Set(['false', '0', 'f']);

@@ -4,7 +4,7 @@ import { columnsOf } from '../db/rows.ts';
 import type { Scope } from '../db/scope.ts';
 import type { Noun, RowOf } from '../schema/columns.ts';
 import { containsPattern } from './filters.ts';
-import { limitOf, type Page, type PageMeta, pageMeta } from './pagination.ts';
+import { limitOf, type Page, type PageMeta, pageMeta, pageOf } from './pagination.ts';
 
 interface Listing {
   order: (db: Db) => Fragment;
@@ -16,7 +16,7 @@ interface Listing {
 export const byName = (db: Db): Fragment => db`name, created_at desc, id desc`;
 export const newestFirst = (db: Db): Fragment => db`created_at desc, id desc`;
 
-/** A page of live rows with the `meta` of its list: two statements at the same time. */
+/** A page of live rows with the `meta` of its list: two statements at the same time, or one uncounted. */
 export async function listPage<Given extends Noun>(
   { db, organizationId }: Scope,
   noun: Given,
@@ -27,11 +27,11 @@ export async function listPage<Given extends Noun>(
   const live = db`
     from ${db(noun.table)} ${db(noun.name)}
     where organization_id = ${organizationId} and deleted_at is null ${searchedBy(db, searched, query.search_term)}`;
-  const [rows, [count]] = await Promise.all([
-    db`select ${columnsOf(db, noun)} ${live} order by ${order(db)} limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`select count(*) as total ${live}`,
-  ]);
-  return { rows: rows as unknown as RowOf<Given>[], meta: pageMeta(query, count!.total) };
+  const { rows, total } = await pageOf(query, {
+    rows: () => db`select ${columnsOf(db, noun)} ${live} order by ${order(db)} limit ${limit} offset ${offset}`,
+    count: async () => (await db<{ total: number }[]>`select count(*) as total ${live}`)[0]!.total,
+  });
+  return { rows: rows as unknown as RowOf<Given>[], meta: pageMeta(query, total) };
 }
 
 function searchedBy(db: Db, columns: readonly string[], term: string | undefined): Fragment {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listBillableMetrics } from '../../../src/areas/catalog/billable-metrics/reads.ts';
+import { BillableMetricListQuery } from '../../../src/areas/catalog/billable-metrics/schema.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { until } from '../../support/until.ts';
 import { type Catalog, type Org, openCatalog } from '../support/catalog.ts';
@@ -153,7 +154,9 @@ test('metrics are listed newest first in two statements, only those of the organ
   const { body } = await other.org.get('/billable_metrics?per_page=2');
   expect(body.billable_metrics.map(({ code }: { code: string }) => code)).toEqual(['three', 'two']);
   expect(body.meta).toEqual({ current_page: 1, next_page: 2, prev_page: null, total_pages: 2, total_count: 3 });
-  expect(await other.statementsOf((ctx) => listBillableMetrics(ctx, { query: { page: 1, per_page: 20 } }))).toBe(2);
+  expect(
+    await other.statementsOf((ctx) => listBillableMetrics(ctx, { query: BillableMetricListQuery.parse({}) })),
+  ).toBe(2);
 
   expect((await org.get('/billable_metrics/one')).body).toMatchObject({ status: 404, resource: 'billable_metric' });
   expect((await org.delete('/billable_metrics/one')).status).toBe(404);

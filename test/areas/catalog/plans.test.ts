@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAllPlans } from '../../../src/areas/catalog/plans/reads.ts';
+import { PlanListQuery } from '../../../src/areas/catalog/plans/schema.ts';
 import { until } from '../../support/until.ts';
 import { type Catalog, type Org, openCatalog } from '../support/catalog.ts';
 
@@ -222,7 +223,7 @@ test('plans are listed newest first in six statements whatever their number, onl
   });
   expect(body.plans[0].fixed_charges).toMatchObject([{ taxes: [{ code: tax.code }] }]);
   expect(body.meta).toMatchObject({ total_count: 3, total_pages: 2 });
-  expect(await other.statementsOf((ctx) => listAllPlans(ctx, { query: { page: 1, per_page: 20 } }))).toBe(6);
+  expect(await other.statementsOf((ctx) => listAllPlans(ctx, { query: PlanListQuery.parse({}) }))).toBe(7);
 
   expect((await org.get('/plans/one')).status).toBe(404);
   expect((await update('one', { name: 'x' })).status).toBe(404);

@@ -264,6 +264,13 @@ test('GET /payments and /payment_receipts take every filter and order of the rul
       ['external_customer_id=acme', [100, 1000]],
       ['external_customer_id=zed', []],
       ['external_customer_id=gone', []],
+      ['payment_statuses[]=succeeded', ALL],
+      ['payment_statuses[]=failed&payment_statuses[]=pending', []],
+      ['payment_statuses[]=lost', { payment_statuses: 'value_is_invalid' }],
+      ['payment_provider_codes[]=stripe', []],
+      ['created_from=2024-05-02', [30]],
+      ['created_to=2024-05-01', [100, 1000]],
+      ['created_to=soon', { created_to: 'invalid_date' }],
     ],
   );
   await expectLists(

@@ -40,6 +40,12 @@ test('lists of the catalog show the newest record first', async () => {
       [
         ['page=2&per_page=1', ['b']],
         ['code=b&status[]=x', unknown('code', 'status')],
+        ...(path === '/add_ons'
+          ? []
+          : ([
+              ['search_term=C', path === '/plans' ? ['c'] : ALL],
+              ['search_term=%25', []],
+            ] as const)),
       ],
     );
   }
@@ -190,6 +196,8 @@ test('GET /subscriptions takes every filter and order of the rules', async () =>
       ['external_id=s2', []],
       ['external_id=s2&status[]=pending', ['s2']],
       ['plan_code=dollars', ['s3', 's1']],
+      ['search_term=S1', ['s1']],
+      ['search_term=_1', []],
       ['status=pending', ['s2']],
       ['status[]=terminated&status[]=active', ['s4', 's3', 's1', 's5']],
       ['status[]=lost&status[]=pending', ['s2', 's4', 's3', 's1', 's5']],
@@ -233,6 +241,9 @@ test('wallets, their transactions and what these are traced to are listed by the
       ['external_customer_id=acme', ['w2', 'w1']],
       ['external_customer_id=none', { 404: 'customer' }],
       ['currency=EUR', ['w3']],
+      ['statuses[]=active', ALL],
+      ['statuses[]=terminated', []],
+      ['statuses[]=lost', { statuses: 'value_is_invalid' }],
       ['billing_entity_codes[]=branch', ['w3']],
       ['billing_entity_codes[]=none', { 404: 'billing_entity' }],
     ],

@@ -1,12 +1,15 @@
 import type { Context } from '../../../platform/context.ts';
 import { getRow } from '../../../platform/db/rows.ts';
 import { listPage, newestFirst } from '../../../platform/lists/list-page.ts';
-import type { Page } from '../../../platform/lists/pagination.ts';
 import { billableMetrics } from './queries.ts';
+import type { BillableMetricListQuery } from './schema.ts';
 import { billableMetricView, countedBillableMetricView } from './view.ts';
 
-export async function listBillableMetrics(ctx: Context, { query }: { query: Page }) {
-  const { rows, meta } = await listPage(ctx, billableMetrics, query, { order: newestFirst });
+export async function listBillableMetrics(ctx: Context, { query }: { query: BillableMetricListQuery }) {
+  const { rows, meta } = await listPage(ctx, billableMetrics, query, {
+    order: newestFirst,
+    searched: ['name', 'code'],
+  });
   return { billable_metrics: rows.map(countedBillableMetricView), meta };
 }
 

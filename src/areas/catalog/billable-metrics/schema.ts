@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { AGGREGATION_TYPES } from '../../../engine/metrics/aggregation-types.ts';
 import { ROUNDING_FUNCTIONS } from '../../../engine/metrics/round-units.ts';
-import { pageQuery } from '../../../platform/lists/pagination.ts';
+import { textFilter } from '../../../platform/lists/filters.ts';
+import { countedPageQuery } from '../../../platform/lists/pagination.ts';
 import { anyValue, list, named } from '../../../platform/schema/bounded.ts';
 import { elementErrors } from '../../../platform/schema/element-errors.ts';
 import {
@@ -60,7 +61,8 @@ export type BillableMetricCreate = z.infer<typeof BillableMetricCreate>;
 export const BillableMetricUpdate = z.object(fields).partial().check(elementErrors('filters'));
 export type BillableMetricUpdate = z.infer<typeof BillableMetricUpdate>;
 
-export const BillableMetricListQuery = z.object(pageQuery);
+export const BillableMetricListQuery = z.object({ ...countedPageQuery, search_term: textFilter });
+export type BillableMetricListQuery = z.infer<typeof BillableMetricListQuery>;
 
 /** What is tried has the properties of an event. */
 const PROPERTIES = { max: 1000, tooMany: 'invalid_event' };

@@ -5,13 +5,15 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { PlanId } from '../../../platform/ids.ts';
-import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { containsPattern } from '../../../platform/lists/filters.ts';
+import { type Counted, limitOf, pageOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { grantsOfPlan, type PlanGrantJson } from '../entitlements/plan-grants.ts';
 import { type CommitmentJson, commitmentOf } from '../minimum-commitments/queries.ts';
 import { policiesOfPlan } from '../usage-policies/queries.ts';
 import type { UsagePolicies } from '../usage-policies/schema.ts';
 import type { Metadata } from './metadata.ts';
+import type { PlanListQuery } from './schema.ts';
 
 export interface PlanRow {
   id: PlanId;
@@ -82,16 +84,19 @@ export const listPlansById = ({ db, organizationId }: Scope, ids: readonly PlanI
   select ${columns(db)} from plans p
   where p.organization_id = ${organizationId} and p.id = any (${ids}::uuid[])`;
 
-/** A page of live plans, newest first, each row with the total number; plans pending deletion are included. */
-export const listPlans = (scope: Scope, page: Page) => scope.db<(PlanRow & { total_count: number })[]>`
-  select ${columns(scope.db)}, count(*) over () as total_count from plans p where ${addressable(scope)}
-  order by p.created_at desc, p.id desc
-  limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
-
-export async function countPlans(scope: Scope): Promise<number> {
-  const [row] = await scope.db<{ count: number }[]>`
-    select count(*) as count from plans p where ${addressable(scope)}`;
-  return row!.count;
+/** A page of live plans, newest first, and how many there are; plans pending deletion are included. */
+export function listPlans(scope: Scope, query: PlanListQuery): Promise<{ rows: readonly PlanRow[]; total: Counted }> {
+  const { db } = scope;
+  const { limit, offset } = limitOf(query);
+  const term = query.search_term;
+  const found = db`plans p where ${addressable(scope)} ${
+    term === undefined ? db`` : db`and (p.name ilike ${containsPattern(term)} or p.code ilike ${containsPattern(term)})`
+  }`;
+  return pageOf(query, {
+    rows: () => db<PlanRow[]>`
+      select ${columns(db)} from ${found} order by p.created_at desc, p.id desc limit ${limit} offset ${offset}`,
+    count: async () => (await db<{ count: number }[]>`select count(*) as count from ${found}`)[0]!.count,
+  });
 }
 
 /** Whether a subscription of any status is, or was, on the plan: then most of it is frozen. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { CURRENCIES } from '../../../engine/money/currency.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { textFilter } from '../../../platform/lists/filters.ts';
+import { countedPageQuery, PageMeta } from '../../../platform/lists/pagination.ts';
 import { list } from '../../../platform/schema/bounded.ts';
 import { elementErrors } from '../../../platform/schema/element-errors.ts';
 import {
@@ -109,4 +110,5 @@ export type PlanView = z.infer<typeof PlanView>;
 
 export const PlanEnvelope = z.object({ plan: PlanView });
 export const PlanList = z.object({ plans: z.array(PlanView), meta: PageMeta });
-export const PlanListQuery = z.object(pageQuery);
+export const PlanListQuery = z.object({ ...countedPageQuery, search_term: textFilter });
+export type PlanListQuery = z.infer<typeof PlanListQuery>;

@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { ExternalCustomerId } from '../../../platform/ids.ts';
-import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
+import { limitOf, pageMeta, pageOf } from '../../../platform/lists/pagination.ts';
 import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
 import { checkBillingEntityCodes } from '../../customers/billing-entities/queries.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
@@ -201,10 +201,10 @@ async function listPage(
 ) {
   const filters: CreditNoteFilters = { ...query, ...owner };
   await checkBillingEntityCodes(ctx, query.billing_entity_codes ?? []);
-  const [rows, total] = await Promise.all([
-    listCreditNotes(ctx, filters, limitOf(query)),
-    countCreditNotes(ctx, filters),
-  ]);
+  const { rows, total } = await pageOf(query, {
+    rows: () => listCreditNotes(ctx, filters, limitOf(query)),
+    count: () => countCreditNotes(ctx, filters),
+  });
   const fees = await feesOfNotes(ctx, rows);
   const urls = await urlReader(ctx, rows);
   const views = rows.map((row) => ({ ...creditNoteListView(row, fees), ...urls(row) }));

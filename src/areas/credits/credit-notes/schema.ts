@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CREDIT_NOTE_REASONS, CREDIT_STATUSES, REFUND_STATUSES } from '../../../engine/credits/credit-note-states.ts';
 import { amountFilter, booleanFilter, dayFilter, listFilter, textFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { countedPageQuery, PageMeta } from '../../../platform/lists/pagination.ts';
 import { anyValue } from '../../../platform/schema/bounded.ts';
 import { integer, oneOf, optionalText } from '../../../platform/schema/fields.ts';
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
@@ -65,7 +65,7 @@ const wordsFilter = (words: readonly string[]) =>
     .meta({ type: 'array', items: { type: 'string', enum: words } });
 
 const filters = {
-  ...pageQuery,
+  ...countedPageQuery,
   search_term: textFilter,
   issuing_date_from: dayFilter,
   issuing_date_to: dayFilter,

@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { WalletTransactionId } from '../../../platform/ids.ts';
-import { type Page, pageMeta } from '../../../platform/lists/pagination.ts';
+import { type Page, pageMeta, pageOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { getWallet } from '../wallets/queries.ts';
 import {
@@ -20,10 +20,10 @@ export async function listWalletTransactions(
   { svc_id, query }: { svc_id: string; query: TransactionListQuery },
 ) {
   const wallet = await getWallet(ctx, { id: svc_id });
-  const [rows, total] = await Promise.all([
-    listTransactions(ctx, wallet.id, { filters: query, page: query }),
-    countTransactions(ctx, wallet.id, query),
-  ]);
+  const { rows, total } = await pageOf(query, {
+    rows: () => listTransactions(ctx, wallet.id, { filters: query, page: query }),
+    count: () => countTransactions(ctx, wallet.id, query),
+  });
   return { wallet_transactions: rows.map(transactionView), meta: pageMeta(query, total) };
 }
 

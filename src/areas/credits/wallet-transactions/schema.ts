@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { metadataFilter, textFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { countedPageQuery, PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { boolean, optionalText, TOO_LONG, text } from '../../../platform/schema/fields.ts';
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
 import { LINE_MAX } from '../../../platform/schema/sizes.ts';
@@ -70,7 +70,7 @@ const wordFilter = (words: readonly string[]) =>
     .meta({ type: 'string', enum: words });
 
 export const TransactionListQuery = z.object({
-  ...pageQuery,
+  ...countedPageQuery,
   status: wordFilter(TRANSACTION_STATUSES),
   transaction_status: wordFilter(TRANSACTION_KINDS),
   transaction_type: wordFilter(TRANSACTION_TYPES),

@@ -140,15 +140,17 @@ export const listActiveWallets = ({ db, organizationId }: Scope, customerId: Cus
 export interface WalletFilters {
   customerId?: CustomerId | undefined;
   currency?: string | undefined;
+  statuses?: readonly string[] | undefined;
   billing_entity_codes?: readonly string[] | undefined;
 }
 
 function matching({ db, organizationId }: Scope, filters: WalletFilters) {
-  const { customerId, currency, billing_entity_codes: codes } = filters;
+  const { customerId, currency, statuses, billing_entity_codes: codes } = filters;
   return db`
     wallet.organization_id = ${organizationId}
     ${customerId === undefined ? db`` : db`and wallet.customer_id = ${customerId}`}
     ${currency === undefined ? db`` : db`and wallet.currency = ${currency}`}
+    ${statuses === undefined ? db`` : db`and wallet.status = any (${statuses})`}
     ${codes === undefined ? db`` : db`and entity.code = any (${codes})`}`;
 }
 

@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { ExternalCustomerId } from '../../../platform/ids.ts';
-import { type Page, pageMeta } from '../../../platform/lists/pagination.ts';
+import { type Page, pageMeta, pageOf } from '../../../platform/lists/pagination.ts';
 import { checkBillingEntityCodes } from '../../customers/billing-entities/queries.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
 import { shownWallet } from './announce.ts';
@@ -14,7 +14,7 @@ export async function listAllWallets(ctx: Context, { query }: { query: WalletLis
   const { external_customer_id: externalId, billing_entity_codes: codes } = query;
   if (codes !== undefined) await checkBillingEntityCodes(ctx, codes);
   const customer = externalId === undefined ? undefined : await getCustomer(ctx, externalId);
-  return page(ctx, { customerId: customer?.id, currency: query.currency, billing_entity_codes: codes }, query);
+  return page(ctx, { ...filtersOf(query), customerId: customer?.id }, query);
 }
 
 /** @throws Refusal 404 customer */
@@ -24,15 +24,20 @@ export async function listCustomerWallets(
 ) {
   const { id } = await getCustomer(ctx, external_customer_id);
   if (query.billing_entity_codes !== undefined) await checkBillingEntityCodes(ctx, query.billing_entity_codes);
-  return page(
-    ctx,
-    { customerId: id, currency: query.currency, billing_entity_codes: query.billing_entity_codes },
-    query,
-  );
+  return page(ctx, { ...filtersOf(query), customerId: id }, query);
 }
 
+const filtersOf = ({ currency, statuses, billing_entity_codes }: WalletListQuery): WalletFilters => ({
+  currency,
+  statuses,
+  billing_entity_codes,
+});
+
 async function page(ctx: Context, filters: WalletFilters, asked: Page) {
-  const [wallets, total] = await Promise.all([listWallets(ctx, filters, asked), countWallets(ctx, filters)]);
+  const { rows: wallets, total } = await pageOf(asked, {
+    rows: () => listWallets(ctx, filters, asked),
+    count: () => countWallets(ctx, filters),
+  });
   const rules = await listRules(
     ctx,
     wallets.map(({ id }) => id),

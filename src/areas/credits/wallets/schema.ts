@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { TOP_UP_INTERVALS } from '../../../engine/credits/wallet-interval.ts';
 import { CURRENCIES } from '../../../engine/money/currency.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
-import { listFilter, textFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { listFilter, textFilter, wordsFilter } from '../../../platform/lists/filters.ts';
+import { countedPageQuery, PageMeta } from '../../../platform/lists/pagination.ts';
 import { anyValue } from '../../../platform/schema/bounded.ts';
 import {
   boolean,
@@ -151,9 +151,10 @@ export const WalletObject = z.object({
 export const WalletEnvelope = z.object({ wallet: WalletObject });
 export const WalletList = z.object({ wallets: z.array(WalletObject), meta: PageMeta });
 export const WalletListQuery = z.object({
-  ...pageQuery,
+  ...countedPageQuery,
   external_customer_id: textFilter,
   currency: textFilter,
+  statuses: wordsFilter(['active', 'terminated']),
   billing_entity_codes: listFilter,
 });
 export type WalletListQuery = z.infer<typeof WalletListQuery>;

@@ -5,10 +5,10 @@ import type { Profile } from '../../../engine/e-documents/profiles.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { BillingEntityId, CustomerId, OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
-import { countRecords, type Total } from '../../../platform/lists/count.ts';
+import { countRecords } from '../../../platform/lists/count.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { metadataCondition } from '../../../platform/lists/metadata-condition.ts';
-import { limitOf } from '../../../platform/lists/pagination.ts';
+import { type Counted, limitOf, pageOf } from '../../../platform/lists/pagination.ts';
 import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { IntegrationCategory, IntegrationType } from '../integrations/schema.ts';
@@ -200,20 +200,19 @@ export async function readCustomer(scope: Scope, id: CustomerId): Promise<Custom
 export async function listCustomers(
   scope: Scope,
   query: CustomerListQuery,
-): Promise<{ rows: CustomerRow[]; totalCount: Total }> {
+): Promise<{ rows: readonly CustomerRow[]; total: Counted }> {
   const { db, organizationId } = scope;
   const { limit, offset } = limitOf(query);
   const passing = db`
     customer.organization_id = ${organizationId} and customer.deleted_at is null ${conditions(scope, query)}`;
-  const [rows, totalCount] = await Promise.all([
-    db<CustomerRow[]>`
+  return pageOf(query, {
+    rows: () => db<CustomerRow[]>`
       select ${customerColumns(db)} from customers customer ${entityOfCustomer(db)}
       where ${passing}
       order by customer.created_at desc, customer.id desc
       limit ${limit} offset ${offset}`,
-    countRecords(db, db`customers customer ${entityOfCustomer(db)} where ${passing}`),
-  ]);
-  return { rows, totalCount };
+    count: () => countRecords(db, db`customers customer ${entityOfCustomer(db)} where ${passing}`),
+  });
 }
 
 function conditions({ db, organizationId }: Scope, query: CustomerListQuery) {

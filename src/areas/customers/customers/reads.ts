@@ -12,7 +12,7 @@ import { customerListView, customerView } from './view.ts';
 /** @throws Refusal 404 billing_entity, when a filter names an unknown one */
 export async function listCustomersPage(ctx: Context, { query }: { query: CustomerListQuery }) {
   await checkBillingEntityCodes(ctx, query.billing_entity_codes ?? []);
-  const { rows, totalCount } = await listCustomers(ctx, query);
+  const { rows, total } = await listCustomers(ctx, query);
   const taxes = await listTaxesOfCustomers(
     ctx,
     rows.map((customer) => customer.id),
@@ -24,7 +24,7 @@ export async function listCustomersPage(ctx: Context, { query }: { query: Custom
         taxes.filter((tax) => tax.customer_id === customer.id),
       ),
     ),
-    meta: pageMeta(query, totalCount),
+    meta: pageMeta(query, total),
   };
 }
 

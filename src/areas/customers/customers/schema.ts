@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isCurrency } from '../../../engine/money/currency.ts';
 import { booleanFilter, listFilter, metadataFilter, textFilter } from '../../../platform/lists/filters.ts';
-import { pageQuery } from '../../../platform/lists/pagination.ts';
+import { countedPageQuery } from '../../../platform/lists/pagination.ts';
 import { CONTRACT_PROVIDERS } from '../../../platform/payments/contract-providers.ts';
 import { EMULATING_TYPES } from '../../../platform/payments/providers.ts';
 import { list } from '../../../platform/schema/bounded.ts';
@@ -177,7 +177,7 @@ export type PortalUrlQuery = z.infer<typeof PortalUrlQuery>;
 
 /** Filters of `GET /customers` (lists.md#filters-and-order). */
 export const CustomerListQuery = z.object({
-  ...pageQuery,
+  ...countedPageQuery,
   search_term: textFilter,
   external_id: textFilter,
   account_type: enumFilter(isOneOf(ACCOUNT_TYPES)).meta({

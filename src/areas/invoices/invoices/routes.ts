@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { ExternalCustomerId } from '../../../platform/ids.ts';
-import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
+import { limitOf, pageMeta, pageOf } from '../../../platform/lists/pagination.ts';
 import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
 import { present } from '../../../platform/schema/view.ts';
 import { checkBillingEntityCodes } from '../../customers/billing-entities/queries.ts';
@@ -262,7 +262,10 @@ async function listPage(
     payment_statuses: query.payment_statuses ?? query.payment_status,
   };
   await checkBillingEntityCodes(ctx, query.billing_entity_codes ?? []);
-  const [rows, total] = await Promise.all([listInvoices(ctx, filters, limitOf(query)), countListed(ctx, filters)]);
+  const { rows, total } = await pageOf(query, {
+    rows: () => listInvoices(ctx, filters, limitOf(query)),
+    count: () => countListed(ctx, filters),
+  });
   const customers = await listCustomersByIds(ctx, [...new Set(rows.map((row) => row.customer_id))]);
   const byId = new Map(customers.map((customer) => [customer.id, customer]));
   const urls = await urlReader(ctx, rows);

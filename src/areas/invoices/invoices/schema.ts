@@ -9,7 +9,7 @@ import {
   metadataFilter,
   textFilter,
 } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { countedPageQuery, PageMeta } from '../../../platform/lists/pagination.ts';
 import { list } from '../../../platform/schema/bounded.ts';
 import { elementErrors } from '../../../platform/schema/element-errors.ts';
 import { boolean, INVALID, integer, oneOf, TOO_LONG, text, withoutNullBytes } from '../../../platform/schema/fields.ts';
@@ -85,7 +85,7 @@ export const InvoiceVoid = z.object({
 export type InvoiceVoid = z.infer<typeof InvoiceVoid>;
 
 const filters = {
-  ...pageQuery,
+  ...countedPageQuery,
   search_term: textFilter,
   billing_entity_codes: listFilter,
   currency: textFilter,

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import { countRecords } from '../../../platform/lists/count.ts';
-import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
+import { limitOf, pageMeta, pageOf } from '../../../platform/lists/pagination.ts';
 import type { RecipientState } from '../../../platform/mail/mailer.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import type { MailList, MailsQuery } from './schema.ts';
@@ -25,14 +25,14 @@ interface MailRow extends Pick<MailView, 'status' | 'subject' | 'attempts' | 'er
 export async function showMails(ctx: Context, { query }: { query: MailsQuery }): Promise<MailList> {
   const { db, organizationId } = ctx;
   const { limit, offset } = limitOf(query);
-  const [rows, total] = await Promise.all([
-    db<MailRow[]>`
+  const { rows, total } = await pageOf(query, {
+    rows: () => db<MailRow[]>`
       select id, status, kind, subject_id, subject, attempts, error, recipients, cc, bcc, recipient_states,
         next_attempt_at, sent_at, created_at
       from mails where organization_id = ${organizationId}
       order by id desc limit ${limit} offset ${offset}`,
-    countRecords(db, db`mails where organization_id = ${organizationId}`),
-  ]);
+    count: () => countRecords(db, db`mails where organization_id = ${organizationId}`),
+  });
   return { mails: rows.map(mailView), meta: pageMeta(query, total) };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { countedPageQuery, PageMeta } from '../../../platform/lists/pagination.ts';
 
-export const MailsQuery = z.object(pageQuery);
+export const MailsQuery = z.object(countedPageQuery);
 export type MailsQuery = z.infer<typeof MailsQuery>;
 
 export const MailList = z.object({

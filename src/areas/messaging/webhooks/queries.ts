@@ -4,8 +4,8 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { boundedPage } from '../../../platform/lists/bounded-page.ts';
-import { countMatching, type Total } from '../../../platform/lists/count.ts';
-import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { countMatching } from '../../../platform/lists/count.ts';
+import { type Counted, limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { hmacKeyPlace } from '../../../platform/secrets/secret-places.ts';
 import { type Deployment, openText } from '../../../platform/secrets/secrets.ts';
@@ -80,7 +80,7 @@ export async function listDeliveries(
   { db, organizationId }: Scope,
   endpointId: WebhookEndpointId,
   { filters, page }: { filters: DeliveryFilters; page: Page },
-): Promise<{ rows: readonly DeliveryRow[]; total: Total }> {
+): Promise<{ rows: readonly DeliveryRow[]; total: Counted }> {
   const { limit, offset } = limitOf(page);
   const chosen = db`
     webhook_deliveries d join webhook_events e on e.id = d.event_id

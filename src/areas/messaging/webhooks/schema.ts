@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listFilter, textFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { countedPageQuery, PageMeta } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';
 import { list } from '../../../platform/schema/bounded.ts';
 import { boolean, integer, oneOf } from '../../../platform/schema/fields.ts';
@@ -12,7 +12,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** Filters of the delivery log of an endpoint (webhooks.md#delivery-log). */
 export const DeliveryListQuery = z.object({
-  ...pageQuery,
+  ...countedPageQuery,
   statuses: listFilter,
   event_types: listFilter,
   http_statuses: listFilter,

@@ -12,8 +12,8 @@ import type {
   PaymentRequestId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
-import { countRecords, type Total } from '../../../platform/lists/count.ts';
-import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { countRecords } from '../../../platform/lists/count.ts';
+import { type Counted, limitOf, type Page, pageOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { liveCustomerId } from '../../customers/customers/queries.ts';
 
@@ -79,7 +79,7 @@ export async function listRequests(
   scope: Scope,
   filters: RequestFilters,
   page: Page,
-): Promise<{ rows: RequestRow[]; totalCount: Total }> {
+): Promise<{ rows: readonly RequestRow[]; total: Counted }> {
   const { db, organizationId } = scope;
   const { limit, offset } = limitOf(page);
   const when = (value: unknown, part: ReturnType<typeof db>) => (value === undefined ? db`` : part);
@@ -94,11 +94,10 @@ export async function listRequests(
       select id from billing_entities
       where organization_id = ${organizationId} and code = any (${filters.billingEntityCodes ?? []}))`,
     )}`;
-  const [rows, totalCount] = await Promise.all([
-    db<RequestRow[]>`
+  return pageOf(page, {
+    rows: () => db<RequestRow[]>`
       select ${columns(db)} from ${tables(db)} where ${passing}
       order by request.created_at desc, request.id desc limit ${limit} offset ${offset}`,
-    countRecords(db, db`payment_requests request where ${passing}`),
-  ]);
-  return { rows, totalCount };
+    count: () => countRecords(db, db`payment_requests request where ${passing}`),
+  });
 }

@@ -21,8 +21,8 @@ const common = { permission: 'payment_request', tag: 'payment_requests' } as con
 /** @throws Refusal 404 billing_entity, of a filter that names none */
 async function page(ctx: Context, filters: RequestFilters, query: Page) {
   await checkBillingEntityCodes(ctx, filters.billingEntityCodes ?? []);
-  const { rows, totalCount } = await listRequests(ctx, filters, query);
-  return { payment_requests: await showRequests(ctx, rows), meta: pageMeta(query, totalCount) };
+  const { rows, total } = await listRequests(ctx, filters, query);
+  return { payment_requests: await showRequests(ctx, rows), meta: pageMeta(query, total) };
 }
 
 const filtersOf = (query: CustomerRequestsQuery): RequestFilters => ({

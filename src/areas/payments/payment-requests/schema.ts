@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isCurrency } from '../../../engine/money/currency.ts';
 import { listFilter, textFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { countedPageQuery, PageMeta } from '../../../platform/lists/pagination.ts';
 import { CONTRACT_PROVIDERS } from '../../../platform/payments/contract-providers.ts';
 import { list } from '../../../platform/schema/bounded.ts';
 import { INVALID, MANDATORY, TOO_LONG, text } from '../../../platform/schema/fields.ts';
@@ -32,7 +32,7 @@ const known = (words: readonly string[]) =>
     .meta({ type: 'string', enum: words });
 
 const filters = {
-  ...pageQuery,
+  ...countedPageQuery,
   payment_status: known(REQUEST_STATUSES),
   currency: textFilter.refine((code) => code === undefined || isCurrency(code), INVALID),
   billing_entity_codes: listFilter,

@@ -13,8 +13,8 @@ import type {
   PaymentRequestId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
-import { countRecords, type Total } from '../../../platform/lists/count.ts';
-import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { countRecords } from '../../../platform/lists/count.ts';
+import { type Counted, limitOf, type Page, pageOf } from '../../../platform/lists/pagination.ts';
 import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
 import { UNKNOWN_OUTCOMES } from '../../../platform/payments/refused.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -139,6 +139,11 @@ export interface PaymentFilters {
   customerId?: CustomerId | undefined;
   externalCustomerId?: ExternalCustomerId | undefined;
   invoiceId?: InvoiceId | undefined;
+  paymentStatuses?: readonly string[] | undefined;
+  providerCodes?: readonly string[] | undefined;
+  createdFrom?: Temporal.Instant | undefined;
+  /** Exclusive. */
+  createdTo?: Temporal.Instant | undefined;
 }
 
 /** A page of payments, newest first, and how many there are. Rule: payments.md#payment-object. */
@@ -146,10 +151,10 @@ export async function listPayments(
   scope: Scope,
   filters: PaymentFilters,
   page: Page,
-): Promise<{ rows: PaymentRow[]; totalCount: Total }> {
+): Promise<{ rows: readonly PaymentRow[]; total: Counted }> {
   const { db } = scope;
   const { limit, offset } = limitOf(page);
-  const { customerId, externalCustomerId, invoiceId } = filters;
+  const { customerId, externalCustomerId, invoiceId, paymentStatuses, providerCodes, createdFrom, createdTo } = filters;
   const passing = db`${shown(scope)}
     ${customerId === undefined ? db`` : db`and payment.customer_id = ${customerId}`}
     ${externalCustomerId === undefined ? db`` : db`and payment.customer_id = ${liveCustomerId(scope, externalCustomerId)}`}
@@ -158,18 +163,27 @@ export async function listPayments(
         ? db``
         : db`and exists (select from payment_invoices share where share.organization_id = payment.organization_id
             and share.payment_id = payment.id and share.invoice_id = ${invoiceId})`
-    }`;
-  const [rows, totalCount] = await Promise.all([
-    db<PaymentRow[]>`
+    }
+    ${paymentStatuses === undefined ? db`` : db`and payment.payment_status = any (${paymentStatuses})`}
+    ${
+      providerCodes === undefined
+        ? db``
+        : db`and payment.payment_provider_id = any (array(
+          select id from payment_providers
+          where organization_id = ${scope.organizationId} and code = any (${providerCodes})))`
+    }
+    ${createdFrom === undefined ? db`` : db`and payment.created_at >= ${createdFrom}`}
+    ${createdTo === undefined ? db`` : db`and payment.created_at < ${createdTo}`}`;
+  return pageOf(page, {
+    rows: () => db<PaymentRow[]>`
       select ${columns(db)} from ${tables(db)}
       where payment.organization_id = ${scope.organizationId} and payment.id in (
         select payment.id from payments payment where ${passing}
         order by payment.created_at desc, payment.id desc
         limit ${limit} offset ${offset})
       order by payment.created_at desc, payment.id desc`,
-    countRecords(db, db`payments payment where ${passing}`),
-  ]);
-  return { rows, totalCount };
+    count: () => countRecords(db, db`payments payment where ${passing}`),
+  });
 }
 
 /** The part of a payment that settles an invoice. */

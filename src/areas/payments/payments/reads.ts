@@ -9,9 +9,16 @@ import { paymentView } from './view.ts';
 /** @throws Refusal 422 invoice_id is in invalid format */
 export async function listPaymentsPage(ctx: Context, { query }: { query: PaymentsQuery }) {
   checkUuidFilter('invoice_id', query.invoice_id);
-  const filters = { externalCustomerId: query.external_customer_id, invoiceId: query.invoice_id };
-  const { rows, totalCount } = await listPayments(ctx, filters, query);
-  return { payments: rows.map(paymentView), meta: pageMeta(query, totalCount) };
+  const filters = {
+    externalCustomerId: query.external_customer_id,
+    invoiceId: query.invoice_id,
+    paymentStatuses: query.payment_statuses,
+    providerCodes: query.payment_provider_codes,
+    createdFrom: query.created_from,
+    createdTo: query.created_to,
+  };
+  const { rows, total } = await listPayments(ctx, filters, query);
+  return { payments: rows.map(paymentView), meta: pageMeta(query, total) };
 }
 
 /** @throws Refusal 404 customer; 422 invoice_id is in invalid format */
@@ -22,8 +29,8 @@ export async function listPaymentsOfCustomer(
   const customer = await getCustomer(ctx, external_id);
   checkUuidFilter('invoice_id', query.invoice_id);
   const filters = { customerId: customer.id, invoiceId: query.invoice_id };
-  const { rows, totalCount } = await listPayments(ctx, filters, query);
-  return { payments: rows.map(paymentView), meta: pageMeta(query, totalCount) };
+  const { rows, total } = await listPayments(ctx, filters, query);
+  return { payments: rows.map(paymentView), meta: pageMeta(query, total) };
 }
 
 /** @throws Refusal 404 payment */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { textFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { listFilter, textFilter, wordsFilter } from '../../../platform/lists/filters.ts';
+import { countedPageQuery, PageMeta } from '../../../platform/lists/pagination.ts';
+import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';
 import { CONTRACT_PROVIDERS } from '../../../platform/payments/contract-providers.ts';
 import { anyValue } from '../../../platform/schema/bounded.ts';
 import { MANDATORY, TOO_LONG } from '../../../platform/schema/fields.ts';
@@ -28,9 +29,15 @@ export const PaymentCreate = z.object({
 });
 export type PaymentCreate = z.infer<typeof PaymentCreate>;
 
-export const CustomerPaymentsQuery = z.object({ ...pageQuery, invoice_id: textFilter });
+export const CustomerPaymentsQuery = z.object({ ...countedPageQuery, invoice_id: textFilter });
 export type CustomerPaymentsQuery = z.infer<typeof CustomerPaymentsQuery>;
-export const PaymentsQuery = CustomerPaymentsQuery.extend({ external_customer_id: textFilter });
+export const PaymentsQuery = CustomerPaymentsQuery.extend({
+  external_customer_id: textFilter,
+  payment_statuses: wordsFilter(PAYMENT_STATUSES),
+  payment_provider_codes: listFilter,
+  created_from: fromFilter,
+  created_to: untilFilter,
+});
 export type PaymentsQuery = z.infer<typeof PaymentsQuery>;
 
 const textOrNull = z.string().nullable();

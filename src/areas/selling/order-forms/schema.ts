@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { ORDER_FORM_STATUSES } from '../../../engine/quotes/quote-states.ts';
-import { listFilter, textFilter } from '../../../platform/lists/filters.ts';
+import { listFilter, textFilter, wordsFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';
 import { oneOf } from '../../../platform/schema/fields.ts';
 import { instantField } from '../../../platform/schema/instant-field.ts';
 import { EXECUTION_MODES } from '../orders/schema.ts';
-import { withoutRoot, wordsFilter } from '../quotes/schema.ts';
+import { withoutRoot } from '../quotes/schema.ts';
 import { SIGN_BODY_LIMIT_BYTES } from './signed-document.ts';
 
 /** Body of `POST /order_forms/{svc_id}/mark_as_signed`; every field is optional. Rule: quotes.md#routes. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { CURRENCIES } from '../../../engine/money/currency.ts';
 import { ORDER_STATUSES, ORDER_TYPES } from '../../../engine/quotes/quote-states.ts';
-import { listFilter, textFilter } from '../../../platform/lists/filters.ts';
+import { listFilter, textFilter, wordsFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';
 import { oneOf } from '../../../platform/schema/fields.ts';
-import { BillingItemsView, withoutRoot, wordsFilter } from '../quotes/schema.ts';
+import { BillingItemsView, withoutRoot } from '../quotes/schema.ts';
 
 /**
  * Whether an execution makes the records of the deal, or only records that they were made elsewhere. Rule:

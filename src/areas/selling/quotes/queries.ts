@@ -12,8 +12,8 @@ import type {
   SubscriptionId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
-import { countRecords, type Total } from '../../../platform/lists/count.ts';
-import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { countRecords } from '../../../platform/lists/count.ts';
+import { type Counted, limitOf, type Page, pageOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { BillingItems } from './billing-items/item-types.ts';
 import type { QuotesQuery } from './schema.ts';
@@ -149,7 +149,7 @@ export async function listVersions(
 export async function listQuotes(
   { db, organizationId }: Scope,
   query: QuotesQuery,
-): Promise<{ rows: QuoteRow[]; totalCount: Total }> {
+): Promise<{ rows: readonly QuoteRow[]; total: Counted }> {
   const { limit, offset } = limitOf(query);
   const passing = db`quote.organization_id = ${organizationId}
     ${query.order_type ? db`and quote.order_type = any (${query.order_type})` : db``}
@@ -165,13 +165,12 @@ export async function listQuotes(
     ${query.to_date ? db`and quote.created_at < ${query.to_date}` : db``}
     ${query.status ? db`and ${currentStatus(db)} = any (${query.status})` : db``}
     ${query.owner_id ? db`and ${isOwned(db, query.owner_id)}` : db``}`;
-  const [rows, totalCount] = await Promise.all([
-    db<QuoteRow[]>`
+  return pageOf(query, {
+    rows: () => db<QuoteRow[]>`
       select ${quoteColumns(db)} from ${quoteTables(db)} where ${passing}
       order by quote.created_at desc, quote.id desc limit ${limit} offset ${offset}`,
-    countRecords(db, db`quotes quote where ${passing}`),
-  ]);
-  return { rows, totalCount };
+    count: () => countRecords(db, db`quotes quote where ${passing}`),
+  });
 }
 
 const currentStatus = (db: Db) => db`(

@@ -125,13 +125,13 @@ export const quoteOperations: Operation[] = [
 ];
 
 async function listPage(ctx: Context, { query }: { query: QuotesQuery }) {
-  const { rows, totalCount } = await listQuotes(ctx, query);
+  const { rows, total } = await listQuotes(ctx, query);
   const versions = await listCurrentVersions(
     ctx,
     rows.map(({ id }) => id),
   );
   const current = new Map(versions.map((version) => [version.quote_id, version]));
-  return { quotes: rows.map((quote) => quoteView(quote, current.get(quote.id))), meta: pageMeta(query, totalCount) };
+  return { quotes: rows.map((quote) => quoteView(quote, current.get(quote.id))), meta: pageMeta(query, total) };
 }
 
 async function show(ctx: Context, { svc_id }: { svc_id: string }) {

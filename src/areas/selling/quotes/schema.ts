@@ -5,11 +5,11 @@ import {
   QUOTE_VERSION_STATUSES,
   QUOTE_VERSION_VOID_REASONS,
 } from '../../../engine/quotes/quote-states.ts';
-import { listFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { listFilter, wordsFilter } from '../../../platform/lists/filters.ts';
+import { countedPageQuery, PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';
 import { anyValue, list } from '../../../platform/schema/bounded.ts';
-import { INVALID, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
+import { oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
 import { instantField } from '../../../platform/schema/instant-field.ts';
 import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
@@ -53,14 +53,8 @@ export type QuoteVersionApprove = z.infer<typeof QuoteVersionApprove>;
 /** Errors inside an optional root have their own names. */
 export const withoutRoot = <Output>() => renameErrors<Output>((path) => (path.length > 1 ? path.slice(1) : path));
 
-/** Words of a list filter; an unknown one is refused. Rule: lists.md#filters-and-order. */
-export const wordsFilter = <const Words extends readonly string[]>(words: Words) =>
-  listFilter
-    .refine((given) => given === undefined || given.every((word) => words.includes(word)), INVALID)
-    .meta({ type: 'array', items: { type: 'string', enum: words } });
-
 export const QuotesQuery = z.object({
-  ...pageQuery,
+  ...countedPageQuery,
   status: wordsFilter(QUOTE_VERSION_STATUSES),
   order_type: wordsFilter(ORDER_TYPES),
   number: listFilter,

@@ -14,6 +14,7 @@ import type {
   SubscriptionId,
 } from '../../../platform/ids.ts';
 import { countRecords, type Total } from '../../../platform/lists/count.ts';
+import { containsPattern } from '../../../platform/lists/filters.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { liveCustomerId } from '../../customers/customers/queries.ts';
 import { type SelectedSectionJson, selectedSections } from '../../customers/invoice-custom-sections/queries.ts';
@@ -198,6 +199,8 @@ export interface SubscriptionFilters {
   statuses?: readonly SubscriptionStatus[] | undefined;
   overridden?: boolean | undefined;
   currency?: string | undefined;
+  /** Part of the external id or the name. */
+  search_term?: string | undefined;
   /** Codes of the effective billing entity. */
   billing_entity_codes?: readonly string[] | undefined;
 }
@@ -208,6 +211,12 @@ const matching = ({ db, organizationId }: Scope, filters: SubscriptionFilters) =
   ${filters.external_id === undefined ? db`` : db`and s.external_id = ${filters.external_id}`}
   ${filters.plan_code === undefined ? db`` : db`and plan.code = ${filters.plan_code}`}
   ${filters.statuses === undefined ? db`` : db`and s.status = any (${filters.statuses})`}
+  ${
+    filters.search_term === undefined
+      ? db``
+      : db`and (s.external_id ilike ${containsPattern(filters.search_term)}
+    or s.name ilike ${containsPattern(filters.search_term)})`
+  }
   ${filters.overridden === undefined ? db`` : db`and (plan.parent_id is not null) = ${filters.overridden}`}
   ${filters.currency === undefined ? db`` : db`and plan.amount_currency = ${filters.currency}`}
   ${

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
 import type { ExternalCustomerId } from '../../../platform/ids.ts';
-import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
+import { limitOf, pageMeta, pageOf } from '../../../platform/lists/pagination.ts';
 import type { Operation } from '../../../platform/operation.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { present } from '../../../platform/schema/view.ts';
@@ -170,9 +170,9 @@ async function listPage(
     overridden: query.overridden ?? query.overriden,
   };
   await checkBillingEntityCodes(ctx, query.billing_entity_codes ?? []);
-  const [rows, total] = await Promise.all([
-    listSubscriptionsShown(ctx, filters, limitOf(query)),
-    countSubscriptions(ctx, filters),
-  ]);
+  const { rows, total } = await pageOf(query, {
+    rows: () => listSubscriptionsShown(ctx, filters, limitOf(query)),
+    count: () => countSubscriptions(ctx, filters),
+  });
   return { subscriptions: rows.map((row) => subscriptionView(row, ctx.now())), meta: pageMeta(query, total) };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CURRENCIES } from '../../../engine/money/currency.ts';
 import { SUBSCRIPTION_STATUSES } from '../../../engine/subscriptions/subscription-states.ts';
 import { booleanFilter, listFilter, textFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { countedPageQuery, PageMeta } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { anyValue } from '../../../platform/schema/bounded.ts';
 import { boolean, INVALID, integer, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
@@ -170,7 +170,8 @@ const filters = {
   overriden: booleanFilter,
   currency: textFilter,
   billing_entity_codes: listFilter,
-  ...pageQuery,
+  search_term: textFilter,
+  ...countedPageQuery,
 };
 export const SubscriptionsQuery = z.object({ ...filters, external_customer_id: textFilter });
 export const CustomerSubscriptionsQuery = z.object(filters);

@@ -5,8 +5,8 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { ExternalCustomerId, ExternalSubscriptionId, OrganizationId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { boundedPage } from '../../../platform/lists/bounded-page.ts';
-import { countMatching, type Total } from '../../../platform/lists/count.ts';
-import { limitOf } from '../../../platform/lists/pagination.ts';
+import { countMatching } from '../../../platform/lists/count.ts';
+import { type Counted, limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { ActivityLogsQuery } from './schema.ts';
 
@@ -58,7 +58,7 @@ export async function listActivityLogs(
   scope: Scope,
   query: ActivityLogsQuery,
   since: Temporal.Instant,
-): Promise<{ rows: readonly ActivityLogRow[]; total: Total }> {
+): Promise<{ rows: readonly ActivityLogRow[]; total: Counted }> {
   const { db } = scope;
   const { limit, offset } = limitOf(query);
   const matching = matches(scope, query, since);

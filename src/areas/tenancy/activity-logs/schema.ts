@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listFilter, textFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { countedPageQuery, PageMeta } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';
 
 const SOURCES = ['api', 'front', 'system'] as const;
@@ -28,7 +28,7 @@ export const ActivityLogList = z.object({ activity_logs: z.array(ActivityLogView
 
 /** Filters of the list, all optional; a word that no entry has matches nothing. Rule: lists.md#filters-and-order. */
 export const ActivityLogsQuery = z.object({
-  ...pageQuery,
+  ...countedPageQuery,
   from_date: fromFilter,
   to_date: untilFilter,
   activity_types: listFilter,

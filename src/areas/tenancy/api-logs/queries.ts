@@ -2,9 +2,10 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import { isUuid } from '../../../platform/ids.ts';
 import { boundedPage } from '../../../platform/lists/bounded-page.ts';
-import { countMatching, type Total } from '../../../platform/lists/count.ts';
-import { limitOf } from '../../../platform/lists/pagination.ts';
+import { countMatching } from '../../../platform/lists/count.ts';
+import { type Counted, limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type HTTP_METHODS, pathPatterns } from './filters.ts';
 import type { ApiLogsQuery } from './schema.ts';
@@ -55,7 +56,7 @@ export async function listApiLogs(
   scope: Scope,
   query: ApiLogsQuery,
   since: Temporal.Instant,
-): Promise<{ rows: readonly ApiLogRow[]; total: Total }> {
+): Promise<{ rows: readonly ApiLogRow[]; total: Counted }> {
   const { db } = scope;
   const { limit, offset } = limitOf(query);
   const matching = matches(scope, query, since);
@@ -82,4 +83,5 @@ const matches = ({ db, organizationId }: Scope, query: ApiLogsQuery, since: Temp
   }
   ${query.api_version === undefined ? db`` : db`and api_version = ${query.api_version}`}
   ${query.request_paths ? db`and request_path like any (${query.request_paths.flatMap(pathPatterns)})` : db``}
-  ${query.clients ? db`and client = any (${query.clients})` : db``}`;
+  ${query.clients ? db`and client = any (${query.clients})` : db``}
+  ${query.api_key_ids ? db`and api_key_id = any (${query.api_key_ids.filter(isUuid)}::uuid[])` : db``}`;

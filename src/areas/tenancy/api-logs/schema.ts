@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listFilter, textFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { countedPageQuery, PageMeta } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';
 import { HTTP_METHODS, statusFilter } from './filters.ts';
 
@@ -25,7 +25,7 @@ export const ApiLogList = z.object({ api_logs: z.array(ApiLogView), meta: PageMe
 
 /** Filters of the list, all optional. Rule: lists.md#filters-and-order, logs.md#api-logs. */
 export const ApiLogsQuery = z.object({
-  ...pageQuery,
+  ...countedPageQuery,
   from_date: fromFilter,
   to_date: untilFilter,
   http_methods: listFilter
@@ -35,5 +35,6 @@ export const ApiLogsQuery = z.object({
   api_version: textFilter,
   request_paths: listFilter.meta({ type: 'string' }),
   clients: listFilter,
+  api_key_ids: listFilter,
 });
 export type ApiLogsQuery = z.infer<typeof ApiLogsQuery>;

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { isUuid } from '../../../platform/ids.ts';
-import { limitOf } from '../../../platform/lists/pagination.ts';
+import { type Counted, limitOf, pageOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { SecurityLogsQuery } from './schema.ts';
 
@@ -39,18 +39,18 @@ export async function listSecurityLogs(
   scope: Scope,
   query: SecurityLogsQuery,
   since: Temporal.Instant,
-): Promise<{ rows: SecurityLogRow[]; totalCount: number }> {
+): Promise<{ rows: readonly SecurityLogRow[]; total: Counted }> {
   const { db } = scope;
   const { limit, offset } = limitOf(query);
   const matching = matches(scope, query, since);
-  const [rows, [count]] = await Promise.all([
-    db<SecurityLogRow[]>`
+  return pageOf(query, {
+    rows: () => db<SecurityLogRow[]>`
       select ${columns(db)} from security_logs where ${matching}
       order by logged_at desc, id desc
       limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`select count(*) as total from security_logs where ${matching}`,
-  ]);
-  return { rows: [...rows], totalCount: count!.total };
+    count: async () =>
+      (await db<{ total: number }[]>`select count(*) as total from security_logs where ${matching}`)[0]!.total,
+  });
 }
 
 const matches = ({ db, organizationId }: Scope, query: SecurityLogsQuery, since: Temporal.Instant) => db`

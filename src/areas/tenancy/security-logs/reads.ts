@@ -10,8 +10,8 @@ import { securityLogView } from './view.ts';
  */
 export async function showSecurityLogs(ctx: Context, { query }: { query: SecurityLogsQuery }) {
   const since = await shownSince(ctx, 'security_logs');
-  const { rows, totalCount } = await listSecurityLogs(ctx, query, since);
-  return { security_logs: rows.map(securityLogView), meta: pageMeta(query, totalCount) };
+  const { rows, total } = await listSecurityLogs(ctx, query, since);
+  return { security_logs: rows.map(securityLogView), meta: pageMeta(query, total) };
 }
 
 /** @throws Refusal 404 security_log */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { countedPageQuery, PageMeta } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';
 import { MANDATORY } from '../../../platform/schema/fields.ts';
 
@@ -22,7 +22,7 @@ export const SecurityLogList = z.object({ security_logs: z.array(SecurityLogView
 
 /** Filters of the list; `to_date` is mandatory. Rule: lists.md#filters-and-order, logs.md#security-logs. */
 export const SecurityLogsQuery = z.object({
-  ...pageQuery,
+  ...countedPageQuery,
   from_date: fromFilter,
   to_date: untilFilter
     .refine((value) => value !== undefined, MANDATORY)

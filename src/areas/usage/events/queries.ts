@@ -126,7 +126,7 @@ const MOST_READ = 1_000_000;
  */
 function pageOfEvents(scope: Scope, filters: Filters, page: EventPage, codes: readonly string[]): Fragment {
   const { db } = scope;
-  const { limit, offset } = page.after === null ? limitOf(page) : { limit: page.per_page, offset: 0 };
+  const { limit, offset } = limitOf(page.after === null ? page : { ...page, page: 1 });
   const most = offset + limit;
   const few = Math.ceil(Math.sqrt(most));
   if (Math.min(codes.length, few) * most > MOST_READ) throw refuse.invalid({ page: ['value_is_out_of_range'] });

@@ -52,7 +52,9 @@ export async function readEventPage<Row extends ShownEvent>(
   });
   const last = rows.length === query.per_page ? rows.at(-1) : undefined;
   const meta = pageMeta(query, total);
-  const isMore = last !== undefined && (after !== null || meta.next_page !== null || total.isEstimated);
+  const isLong = 'isEstimated' in total && total.isEstimated;
+  const isMore =
+    last !== undefined && (meta.next_page !== null || isLong || (after !== null && !('isUncounted' in total)));
   return { rows, meta: isMore ? { ...meta, next_cursor: cursorOf(last) } : meta };
 }
 

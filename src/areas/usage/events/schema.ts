@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { textFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { countedPageQuery, PageMeta } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilMillisecondFilter } from '../../../platform/lists/time-filters.ts';
 import { anyValue, list } from '../../../platform/schema/bounded.ts';
 import { ErrorPlaces } from '../../../platform/schema/error-places.ts';
@@ -128,7 +128,7 @@ export const EventList = z.object({ events: z.array(EventView), meta: EventPageM
 
 /** Filters of `GET /events`; the read checks which ones `timestamp_from_started_at` excludes. */
 export const EventListQuery = z.object({
-  ...pageQuery,
+  ...countedPageQuery,
   code: textFilter,
   external_subscription_id: textFilter,
   transaction_id: textFilter,
