@@ -2362,6 +2362,7 @@ create table e_documents (
 comment on table e_documents is 'Electronic documents of invoices and credit notes, one per subject, kind and profile. Content is written once.';
 comment on column e_documents.noted is 'Of a cancellation: what notes had given back of the invoice when it was voided, and which notes these were.';
 comment on column e_documents.is_by_default is 'download_xml made it and nobody chose or named its profile: what its rules find only fills problems.';
+CREATE INDEX e_documents_failed ON public.e_documents USING btree (organization_id) WHERE (status = 'failed'::text);
 CREATE INDEX e_documents_issued ON public.e_documents USING btree (organization_id, issued_on, id) WHERE (status = 'ready'::text);
 CREATE INDEX e_documents_listed ON public.e_documents USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX e_documents_of_day ON public.e_documents USING btree (organization_id, billing_entity_id, ready_at) WHERE (status = 'ready'::text);
@@ -3498,6 +3499,7 @@ comment on column mails.attached_ids is 'Documents that are attached besides doc
 CREATE UNIQUE INDEX mails_automatic_key ON public.mails USING btree (organization_id, kind, subject_id) WHERE is_automatic;
 CREATE INDEX mails_due ON public.mails USING btree (next_attempt_at) WHERE (status = 'pending'::text);
 CREATE INDEX mails_newest ON public.mails USING btree (organization_id, id DESC);
+CREATE INDEX mails_not_sent ON public.mails USING btree (organization_id, status, created_at) WHERE (status = ANY (ARRAY['failed'::text, 'unsent'::text]));
 CREATE INDEX mails_waiting ON public.mails USING btree (organization_id, document_id) WHERE (status = 'waiting'::text);
 CREATE INDEX mails_waiting_attached ON public.mails USING gin (attached_ids) WHERE (status = 'waiting'::text);
 
@@ -3544,6 +3546,7 @@ comment on table order_forms is 'Approved versions of quotes, to be signed.';
 CREATE INDEX order_forms_expiring ON public.order_forms USING btree (expires_at) WHERE ((status = 'generated'::text) AND (expires_at IS NOT NULL));
 CREATE INDEX order_forms_newest ON public.order_forms USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX order_forms_quote ON public.order_forms USING btree (organization_id, quote_id);
+CREATE INDEX order_forms_waiting ON public.order_forms USING btree (organization_id) WHERE (status = 'generated'::text);
 
 create table order_sequences (
   organization_id uuid not null,
@@ -3863,6 +3866,7 @@ comment on column payments.is_transfer is 'The customer transfers the money to a
 comment on column payments.customer_return is 'What a customer brought back from the page of a bank, until the provider has answered it; null: nothing.';
 CREATE INDEX payments_cancel_to_look_at ON public.payments USING btree (organization_id, looked_at NULLS FIRST) WHERE (cancel_owed_at IS NOT NULL);
 CREATE INDEX payments_customer ON public.payments USING btree (organization_id, customer_id, created_at DESC, id DESC);
+CREATE INDEX payments_failed ON public.payments USING btree (organization_id, created_at) WHERE (payment_status = 'failed'::text);
 CREATE INDEX payments_failed_by_method ON public.payments USING btree (organization_id, payment_method_id) WHERE ((payment_status = 'failed'::text) AND (payment_method_id IS NOT NULL));
 CREATE INDEX payments_newest ON public.payments USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX payments_payable ON public.payments USING btree (organization_id, payable_id);
@@ -4029,6 +4033,7 @@ comment on column provider_drifts.refund_id is 'The provider''s id of that refun
 comment on column provider_drifts.refund_status is 'The provider''s own word for the state of that refund.';
 CREATE INDEX provider_drifts_closed_of_object ON public.provider_drifts USING btree (connection_id, kind, provider_object_id, closed_at) WHERE (status <> 'open'::text);
 CREATE INDEX provider_drifts_newest ON public.provider_drifts USING btree (organization_id, first_seen_at DESC, id DESC);
+CREATE INDEX provider_drifts_open ON public.provider_drifts USING btree (organization_id) WHERE (status = 'open'::text);
 CREATE UNIQUE INDEX provider_drifts_open_key ON public.provider_drifts USING btree (connection_id, kind, provider_object_id) WHERE (status = 'open'::text);
 
 create table provider_objects_seen (
@@ -4583,6 +4588,7 @@ create table unmatched_totals (
 );
 comment on table unmatched_totals is 'How many events were found unmatched per reason and code; beyond a limit only these counters grow.';
 CREATE INDEX unmatched_totals_empty ON public.unmatched_totals USING btree (organization_id) WHERE (count <= 0);
+CREATE INDEX unmatched_totals_open ON public.unmatched_totals USING btree (organization_id) WHERE (count > 0);
 CREATE INDEX unmatched_totals_overflown ON public.unmatched_totals USING btree (organization_id, code) WHERE (kept < count);
 
 create table usage_buckets (
@@ -4891,6 +4897,7 @@ create table wallet_transactions (
   constraint wallet_transactions_transaction_type_check CHECK ((transaction_type = ANY (ARRAY['inbound'::text, 'outbound'::text])))
 );
 comment on table wallet_transactions is 'Credits that came into a wallet or left it.';
+CREATE INDEX wallet_transactions_failed ON public.wallet_transactions USING btree (organization_id, failed_at) WHERE (status = 'failed'::text);
 CREATE UNIQUE INDEX wallet_transactions_interval_key ON public.wallet_transactions USING btree (organization_id, wallet_id, top_up_on, transaction_status) WHERE (top_up_on IS NOT NULL);
 CREATE INDEX wallet_transactions_invoice ON public.wallet_transactions USING btree (organization_id, invoice_id) WHERE (invoice_id IS NOT NULL);
 CREATE UNIQUE INDEX wallet_transactions_invoiced_key ON public.wallet_transactions USING btree (organization_id, invoice_id, wallet_id) WHERE (transaction_status = 'invoiced'::text);

@@ -44,8 +44,10 @@ import { providerDriftOperations } from './areas/payments/provider-drifts/routes
 import { providerReconciliationOperations } from './areas/payments/provider-reconciliations/routes.ts';
 import { writeOffOperations } from './areas/payments/write-offs/routes.ts';
 import { analyticsOperations } from './areas/reporting/analytics/routes.ts';
+import { attentionOperations } from './areas/reporting/attention/routes.ts';
 import { auditOperations } from './areas/reporting/audits/routes.ts';
 import { customerSummaryOperations } from './areas/reporting/customer-summaries/routes.ts';
+import { overviewOperations } from './areas/reporting/overview/routes.ts';
 import { sandboxOperations } from './areas/sandbox/sandbox/routes.ts';
 import { testClockOperations } from './areas/sandbox/test-clocks/routes.ts';
 import { orderFormOperations } from './areas/selling/order-forms/routes.ts';
@@ -143,6 +145,8 @@ export const operations: Operation[] = [
   ...ledgerOperations,
   ...analyticsOperations,
   ...customerSummaryOperations,
+  ...attentionOperations,
+  ...overviewOperations,
   ...auditOperations,
   ...usageOperations,
   ...eventCorrectionOperations,

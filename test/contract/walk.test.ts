@@ -115,7 +115,10 @@ test('a key without permissions is refused with 403 that names mode and resource
 });
 
 test('only operations open to every key have no permission', () => {
-  expect(operations.filter(({ permission }) => permission === null).map(routeOf)).toEqual(['GET /api_keys/current']);
+  expect(operations.filter(({ permission }) => permission === null).map(routeOf)).toEqual([
+    'GET /api_keys/current',
+    'GET /attention',
+  ]);
 });
 
 test('an identifier of a record is unknown to another organization, and nothing of the owner changes', async () => {

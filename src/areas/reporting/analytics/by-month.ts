@@ -87,7 +87,8 @@ export async function showMrr(ctx: Context, { query }: { query: MonthsQuery }) {
   };
 }
 
-const recurring = ({ key, amount, units }: { key: string; amount: Decimal; units: Decimal }): Decimal =>
+/** Monthly revenue of a sum of subscription fees, of which weekly ones are apart. */
+export const recurring = ({ key, amount, units }: { key: string; amount: Decimal; units: Decimal }): Decimal =>
   key === 'weekly' ? weeklyMrr(amount, units) : amount;
 
 /** What is owed on overdue invoices, by the month in which it was due. */

@@ -30,7 +30,10 @@ const refusingAbsurdAmounts =
     }
   };
 
-const report = (operation: Pick<Operation, 'name' | 'path' | 'summary' | 'query' | 'answer' | 'run'>): Operation => ({
+/** A report: who may read it, and that sums which are too large are refused. */
+export const report = (
+  operation: Pick<Operation, 'name' | 'path' | 'summary' | 'query' | 'answer' | 'run'>,
+): Operation => ({
   ...operation,
   method: 'get',
   permission: 'analytic',
