@@ -50,11 +50,32 @@ export function windowOfGroup(
   given: Group,
   { at, billingPeriod }: { at: Instant; billingPeriod: () => Period | undefined },
 ): PlacedWindow | undefined {
-  const period = budget.period === 'billing_period' ? billingPeriod() : undefined;
-  if (budget.period === 'billing_period' && !period) return undefined;
+  const isBilled = budget.period === 'billing_period';
+  const period = isBilled ? billingPeriod() : undefined;
+  if (isBilled && !period) return undefined;
+  const recent = isBilled ? undefined : recentWindows(budget);
+  const key = given.length === 0 ? '' : JSON.stringify(given);
+  const known = recent?.get(key);
+  if (known && holds(known, at)) return known;
   const terms = { period: budget.period, zone: budget.timezone, createdAt: budget.created_at, billingPeriod: period };
   const { from, to } = budgetWindow(terms, at);
   const group = storedGroup(given);
   const id = windowId(budget.id, group, from);
-  return { id, budget, groupKey: groupKey(group), group, limit: limitOf(budget, given), from, to };
+  const window = { id, budget, groupKey: groupKey(group), group, limit: limitOf(budget, given), from, to };
+  if (recent && recent.size >= MOST_RECENT) recent.clear();
+  recent?.set(key, window);
+  return window;
 }
+
+/** Latest window of each group that a process has placed usage in: most usage is of the present. */
+const recentOf = new WeakMap<Budget, Map<string, PlacedWindow>>();
+const MOST_RECENT = 1000;
+
+function recentWindows(budget: Budget): Map<string, PlacedWindow> {
+  const known = recentOf.get(budget) ?? new Map<string, PlacedWindow>();
+  recentOf.set(budget, known);
+  return known;
+}
+
+const holds = ({ from, to }: PlacedWindow, { epochMilliseconds: at }: Instant): boolean =>
+  at >= from.epochMilliseconds && (to === null || at < to.epochMilliseconds);

@@ -20,6 +20,12 @@ export interface Subscribers {
   billingPeriods: BillingPeriods;
 }
 
+/** Whether budgets ask whose subscription it is, or for its charges period. */
+export const needSubscribers = (budgets: readonly Budget[]): boolean =>
+  budgets.some(({ customer_id, period }) => customer_id !== null || period === 'billing_period');
+
+export const NO_SUBSCRIBERS: Subscribers = { of: () => undefined, billingPeriods: () => undefined };
+
 /**
  * Reads whose subscriptions some external ids are: the active record of each, else the latest. Their terms are read too
  * where a budget counts by billing period.

@@ -2,6 +2,8 @@ import type { OrganizationId } from '../../../../platform/ids.ts';
 import { eventDigest } from '../../../catalog/usage-shapes/event-digest.ts';
 import type { KnownGroup, LiveShape } from '../../../catalog/usage-shapes/storing-catalog.ts';
 import { groupJson } from '../../../catalog/usage-shapes/usage-shape.ts';
+import type { Count } from '../../budget-windows/count-usage.ts';
+import type { PlacedWindow } from '../../budget-windows/place-usage.ts';
 import { eventHash } from '../event-key.ts';
 import { bytesArray, plainArray, textArray } from './array-literal.ts';
 import type { PreparedEvent } from './prepare-event.ts';
@@ -18,6 +20,8 @@ export interface EventRow {
   organization_id: OrganizationId;
   user_agent: string | null;
   remote_address: string | null;
+  /** What it adds to windows of budgets. */
+  counts: readonly Count[];
 }
 
 /** A group that no transaction of this process has committed yet. */
@@ -58,6 +62,8 @@ export function columnsOf(
   const numberOf = new Map(organizations.map((id, index) => [id, index + 1]));
   const { buckets, bucketOf } = bucketsOf(rows);
   const dirty = dirtyHoursOf(rows);
+  const { windows, placeOf } = windowsOf(rows);
+  const counts = rows.flatMap((row) => row.counts.map((count) => ({ id: row.prepared.event.id, ...count })));
   const prepared = rows.map((row) => row.prepared);
   const events = prepared.map((each) => each.event);
   return {
@@ -103,6 +109,21 @@ export function columnsOf(
         newGroups.map(({ shape, group }) => groupJson(shape.property_names, JSON.parse(group.key))),
       ),
     },
+    windows: {
+      ids: plainArray(windows.map(({ window }) => window.id)),
+      organizations: plainArray(windows.map(({ organization_id }) => numberOf.get(organization_id)!)),
+      budgets: plainArray(windows.map(({ window }) => window.budget.id)),
+      groupKeys: bytesArray(windows.map(({ window }) => window.groupKey)),
+      groups: textArray(windows.map(({ window }) => JSON.stringify(window.group))),
+      starts: plainArray(windows.map(({ window }) => window.from.toString())),
+      ends: plainArray(windows.map(({ window }) => window.to?.toString() ?? null)),
+      mayBeMade: plainArray(windows.map(({ window }) => !window.budget.is_full)),
+    },
+    counts: {
+      ids: plainArray(counts.map(({ id }) => id)),
+      windows: plainArray(counts.map(({ window }) => placeOf.get(window.id)!)),
+      amounts: plainArray(counts.map(({ amount }) => amount.toFixed())),
+    },
     dirty: {
       organizations: plainArray(dirty.map((row) => numberOf.get(row.organization_id)!)),
       shapes: plainArray(dirty.map((row) => row.prepared.buildingId)),
@@ -132,6 +153,20 @@ export function newGroupsOf(rows: readonly EventRow[]): NewGroup[] {
     found.set(`${shape.id}${group.hash}`, { organization_id, shape, group });
   }
   return sortedByKey(found);
+}
+
+interface UsedWindow {
+  organization_id: OrganizationId;
+  window: PlacedWindow;
+}
+
+/** The windows of budgets that the rows count in, each once, in the order of their ids; and their positions, from 1. */
+function windowsOf(rows: readonly EventRow[]): { windows: UsedWindow[]; placeOf: Map<string, number> } {
+  const byId = new Map<string, UsedWindow>();
+  for (const { organization_id, counts } of rows)
+    for (const { window } of counts) byId.set(window.id, { organization_id, window });
+  const windows = sortedByKey(byId);
+  return { windows, placeOf: new Map(windows.map(({ window }, index) => [window.id, index + 1])) };
 }
 
 interface Bucket {

@@ -34,7 +34,7 @@ export const insertEvents = (
   columns: Columns,
   batch: { id: EventBatchId; now: string; patienceMs?: number | undefined },
 ) => {
-  const { organizations, events, buckets, groups, dirty } = columns;
+  const { organizations, events, buckets, groups, dirty, windows, counts } = columns;
   const patience = batch.patienceMs === undefined ? null : String(batch.patienceMs);
   return db<({ id: string } | { id: null; transaction: string })[]>`
   with fresh as materialized (
@@ -88,6 +88,33 @@ export const insertEvents = (
       ${buckets.dayOffsets}::int[], ${buckets.maxIds}::uuid[])
       with ordinality as key (o, subscription, shape_id, hour, hash, keeps_max, day_offset, max_id, n)
         on key.n = summed.bucket
+  ), made_window as ( -- stands before the hours as days do: buckets are locked before windows of budgets
+    insert into budget_windows (id, organization_id, budget_id, group_key, group_values, starts_at, ends_at, created_at)
+    select made.id, (${organizations.ids}::uuid[])[made.o], made.budget_id, made.group_key, made.group_values,
+      made.starts_at, made.ends_at, ${batch.now}::timestamptz
+    from unnest(${windows.ids}::uuid[], ${windows.organizations}::int[], ${windows.budgets}::uuid[],
+      ${windows.groupKeys}::bytea[], ${windows.groups}::jsonb[], ${windows.starts}::timestamptz[],
+      ${windows.ends}::timestamptz[], ${windows.mayBeMade}::boolean[])
+      as made (id, o, budget_id, group_key, group_values, starts_at, ends_at, may_be_made)
+    where made.may_be_made and ((select flags from fresh)::boolean[])[made.o]
+      and not exists (select from budget_windows known where known.id = made.id)
+    order by made.id
+    on conflict do nothing
+  ), entry as (
+    insert into budget_entries (id, organization_id, window_id, amount, events, source, ref, created_at)
+    select gen_random_uuid(), (${organizations.ids}::uuid[])[used.o], used.id, counted.amount, counted.events, 'usage',
+      ${batch.id}::text, counted.created_at
+    from (
+      select counted.place, sum(counted.amount) as amount, count(*)::int as events, max(input.created_at) as created_at
+      from unnest(${counts.ids}::uuid[], ${counts.windows}::int[], ${counts.amounts}::numeric[])
+        as counted (id, place, amount)
+      join inserted on inserted.id = counted.id
+      join input on input.id = counted.id
+      group by counted.place
+    ) as counted
+    join unnest(${windows.ids}::uuid[], ${windows.organizations}::int[], ${windows.mayBeMade}::boolean[])
+      with ordinality as used (id, o, may_be_made, place) on used.place = counted.place
+    where used.may_be_made or exists (select from budget_windows known where known.id = used.id)
   ), day as ( -- stands before the hours, since what nothing reads is run last one first: hours are locked before days
     insert into usage_days as day (organization_id, external_subscription_id, shape_id, day, group_hash, events_count,
       valid_count, sum, moment, amount, digest, max_id)

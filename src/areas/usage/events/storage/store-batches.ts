@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../../engine/assert.ts';
 import type { Db } from '../../../../platform/db/connect.ts';
 import type { EventBatchId, ExternalSubscriptionId, OrganizationId, UsageShapeId } from '../../../../platform/ids.ts';
@@ -5,13 +6,16 @@ import { madeAtMs, newId } from '../../../../platform/ids.ts';
 import { Refusal, refuse } from '../../../../platform/refusal.ts';
 import type { Catalog, LiveShape } from '../../../catalog/usage-shapes/storing-catalog.ts';
 import { MOST_GROUPS_BY_HOURS, sumsUpToDays } from '../../../catalog/usage-shapes/usage-shape.ts';
+import { type Count, countUsage } from '../../budget-windows/count-usage.ts';
 import type { IncomingBatch, Verdict } from '../incoming-event.ts';
+import { parseProperties } from '../property-json.ts';
 import { isoOfMs } from '../timestamps.ts';
 import { eventText } from '../view.ts';
 import { byKey, columnsOf, type EventRow, type NewGroup, newGroupsOf } from './columns.ts';
 import { findKept, holdClocks, insertEvents, type KeptKey, type StoredEvent, waitForLocks } from './insert-events.ts';
 import { type LimitedUsage, limitedUsageOf } from './limited-usage.ts';
 import { type PreparedEvent, prepareEvent } from './prepare-event.ts';
+import { readSubscribersOf, type SubscribersOf } from './subscribers-of-batches.ts';
 
 export interface StoreOutcome {
   /** By batch, in the order of its events; undefined if the organization's catalog was stale and nothing was stored. */
@@ -44,6 +48,7 @@ interface Passage {
 }
 
 const SAVEPOINT = 'events_insertion';
+const NO_COUNTS: readonly Count[] = [];
 const NO_CLOCKS: ReadonlyMap<string, string | Refusal> = new Map();
 
 /** Whether parts of a batch may have to be undone. */
@@ -76,10 +81,11 @@ export async function storeBatches(
 ): Promise<StoreOutcome> {
   const sandboxes = [...new Set(batches.filter((batch) => batch.sandbox).map((batch) => batch.organization_id))];
   const presents = sandboxes.length === 0 ? NO_CLOCKS : await presentsOf(db, sandboxes, patienceMs);
+  const subscribersOf = await readSubscribersOf(db, batches, catalogs);
   // Sent without waiting; the next statement runs after it.
   const ahead = batches.some(isAllOrNothing) ? [db.unsafe(`savepoint ${SAVEPOINT}`).execute()] : [];
 
-  const passages = batches.map((batch) => passageOf(batch, catalogs, presents));
+  const passages = batches.map((batch) => passageOf(batch, catalogs, { presents, subscribersOf }));
   const versions = new Map([...catalogs].map(([id, catalog]) => [id, catalog.version]));
   const batchId = newId();
   for (;;) {
@@ -161,7 +167,7 @@ async function presentsOf(
 function passageOf(
   batch: IncomingBatch,
   catalogs: ReadonlyMap<string, Catalog>,
-  presents: ReadonlyMap<string, string | Refusal>,
+  { presents, subscribersOf }: { presents: ReadonlyMap<string, string | Refusal>; subscribersOf: SubscribersOf },
 ): Passage {
   const catalog = catalogs.get(batch.organization_id);
   assert(catalog, 'an organization that sends events has a catalog');
@@ -181,12 +187,29 @@ function passageOf(
             organization_id: batch.organization_id,
             user_agent: batch.user_agent,
             remote_address: batch.remote_address,
+            counts: countsOf(result, batch, catalog, subscribersOf),
           },
     ),
     verdicts: results.map((result) =>
       result instanceof Refusal ? { e: { status: result.status, body: result.body } } : isRefused ? 0 : undefined,
     ),
   };
+}
+
+/** What an event adds to budgets; one that settles a hold is counted by its settlement. */
+function countsOf(
+  { event, timestamp, properties }: PreparedEvent,
+  { isHeld, organization_id }: IncomingBatch,
+  { budgets }: Catalog,
+  subscribersOf: SubscribersOf,
+): readonly Count[] {
+  if (isHeld || budgets.length === 0) return NO_COUNTS;
+  const { external_subscription_id, code, precise_total_amount_cents } = event;
+  return countUsage(
+    budgets,
+    { external_subscription_id, code, properties: parseProperties(properties), precise_total_amount_cents },
+    { at: Temporal.Instant.from(timestamp), subscribers: subscribersOf(organization_id) },
+  );
 }
 
 /** The keys that events found taken, by the id of the event that was not inserted; undefined: the catalog was stale. */
