@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { makeOneTimeLink } from '../areas/tenancy/console-sessions/one-time-links.ts';
-import { createOrganization } from '../areas/tenancy/organizations/commands.ts';
+import { createOrganization, digestOfKey } from '../areas/tenancy/organizations/commands.ts';
 import { type RateLimits, setRateLimits } from '../areas/tenancy/organizations/own-rate-limits.ts';
 import { listOrganizations } from '../areas/tenancy/organizations/queries.ts';
 import { rotateApiKey } from '../areas/tenancy/organizations/rotate-api-key.ts';
@@ -15,6 +15,7 @@ import { connectPatiently } from '../platform/redis/connect.ts';
 import { Refusal, refuse } from '../platform/refusal.ts';
 import { parseInstant } from '../platform/schema/instant-field.ts';
 import { seconds } from '../platform/schema/view.ts';
+import { inCell, noteOrganization } from './operator/in-cell.ts';
 import { onDatabase, type Place } from './operator/on-database.ts';
 
 const PUBLISH_TIMEOUT_MS = 2_000;
@@ -39,18 +40,24 @@ program
   .requiredOption('--name <name>', 'its name')
   .option('--sandbox', 'it may own a test clock; fixed for life', false)
   .option('--json', 'answer one line of JSON', false)
-  .action(({ name, sandbox, json }: { name: string; sandbox: boolean; json: boolean }) =>
-    onDatabase(async ({ sql, config }) => show(await createOrganization(sql, { name, sandbox }, config), json), {
-      migrates: true,
-    }),
+  .action(({ name, sandbox, json }: { name: string; sandbox: boolean; json: boolean }, command: Command) =>
+    onPlace(
+      command,
+      async ({ sql, config, cell }) => {
+        const created = await createOrganization(sql, { name, sandbox }, config);
+        if (cell) await noteOrganization(cell, created.organization_id, digestOfKey(created.api_key));
+        show(created, json);
+      },
+      { migrates: true },
+    ),
   );
 
 program
   .command('list')
   .description('show every organization and the last characters of its keys')
   .option('--json', 'answer a line of JSON each', false)
-  .action(({ json }: { json: boolean }) =>
-    onDatabase(async ({ sql }) => {
+  .action(({ json }: { json: boolean }, command: Command) =>
+    onPlace(command, async ({ sql }) => {
       const organizations = await listOrganizations(sql, realNow());
       if (organizations.length === 0) console.error('There is no organization yet: make one with "org create".');
       for (const { id, created_at, ...row } of organizations) {
@@ -71,8 +78,9 @@ program
   .option('--name <name>', 'name of the new key')
   .option('--expires-at <time>', 'ISO 8601 end of the old key')
   .option('--json', 'answer one line of JSON', false)
-  .action((options: Rotation) =>
-    onDatabase(
+  .action((options: Rotation, command: Command) =>
+    onPlace(
+      command,
       async (place) => {
         const rotated = await rotateApiKey(place.sql, rotationOf(options), place.config);
         await announce(place, options.organization, 'the old key');
@@ -90,17 +98,21 @@ program
   .requiredOption('--organization <id>', 'its organization')
   .option('--expires-in-hours <number>', 'how long the old key signs, 0 to 168', '24')
   .option('--json', 'answer one line of JSON', false)
-  .action(({ organization, expiresInHours, json }: { organization: string; expiresInHours: string; json: boolean }) =>
-    onDatabase(async ({ sql, config }) =>
-      show(await rotateHmacKey(sql, { organizationId: organization, hours: Number(expiresInHours) }, config), json),
-    ),
+  .action(
+    (
+      { organization, expiresInHours, json }: { organization: string; expiresInHours: string; json: boolean },
+      command: Command,
+    ) =>
+      onPlace(command, async ({ sql, config }) =>
+        show(await rotateHmacKey(sql, { organizationId: organization, hours: Number(expiresInHours) }, config), json),
+      ),
   );
 
 program
   .command('rotate-webhook-key')
   .description('replace the key that signs webhooks by jwt; the old public key stays published for 7 days')
-  .action(() =>
-    onDatabase(async (place) => {
+  .action((_options: object, command: Command) =>
+    onPlace(command, async (place) => {
       await rotateKey(place, 'webhooks');
       console.log('Replaced. Running processes sign with the new key within a minute.');
     }),
@@ -109,8 +121,8 @@ program
 program
   .command('rotate-link-key')
   .description('replace the key that signs links to documents and customer pages; links made before keep their time')
-  .action(() =>
-    onDatabase(async (place) => {
+  .action((_options: object, command: Command) =>
+    onPlace(command, async (place) => {
       await rotateKey(place, 'links');
       console.log('Replaced. Links that were made before stay valid until they expire.');
     }),
@@ -121,8 +133,8 @@ program
   .description('print a link that opens the console once, within ten minutes')
   .argument('<organization>', 'its name, slug or id')
   .option('--key <id>', 'sign in with this key; default: the oldest valid one')
-  .action((organization: string, { key: keyId }: { key?: string }) =>
-    onDatabase(async ({ sql, config, baseUrl }) => {
+  .action((organization: string, { key: keyId }: { key?: string }, command: Command) =>
+    onPlace(command, async ({ sql, config, baseUrl }) => {
       const { path } = await makeOneTimeLink(sql, { organization, keyId }, realNow());
       console.log(`${new URL(baseUrl ?? publicUrl(config)).origin}${path}`);
     }),
@@ -139,8 +151,9 @@ for (const category of RATE_CATEGORIES) {
     `${category} per second, or "setting" for the setting's`,
   );
 }
-limits.action((sent: SentLimits) =>
-  onDatabase(
+limits.action((sent: SentLimits, command: Command) =>
+  onPlace(
+    command,
     async (place) => {
       const changes = limitsOf(sent);
       const changed = await setRateLimits({ db: place.sql, organizationId: sent.organization }, changes);
@@ -153,11 +166,24 @@ limits.action((sent: SentLimits) =>
   ),
 );
 
+for (const command of program.commands)
+  command.option('--cell <name>', 'the cell that it is about, where there are cells');
+
 try {
   await program.parseAsync();
 } catch (error) {
   process.exitCode = 1;
   console.error(error instanceof Refusal ? JSON.stringify(error.body) : (error as Error).message);
+}
+
+/** Runs a command where it is to work: in the cell that it names, or where services without cells are. */
+function onPlace(
+  command: Command,
+  work: (place: Place) => Promise<void>,
+  asks: { redis?: boolean; migrates?: boolean } = {},
+): Promise<void> {
+  const { cell } = command.opts<{ cell?: string }>();
+  return cell === undefined ? onDatabase(work, asks) : inCell(cell, work);
 }
 
 function rotationOf({ organization: organizationId, lastFour, name, expiresAt: end }: Rotation) {

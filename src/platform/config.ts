@@ -37,6 +37,10 @@ function checkRedisAddress(url: string, issues: { addIssue(message: string): voi
 /** Several queues of events share the connections of a process, and each costs every process one of its own. */
 const MOST_EVENTS_QUEUES = 64;
 
+/** `name=address` with spaces between them, for addresses may hold commas. */
+const CELL_SERVERS = /^([a-z][a-z0-9-]{0,29}=postgres(ql)?:\/\/\S+(\s+(?=\S)|$))*$/;
+const CELL_NAMES = /^(all|[a-z][a-z0-9-]{0,29}(,[a-z][a-z0-9-]{0,29})*)$/;
+
 const webAddress = z.url({ protocol: /^https?$/, error: 'must be an address that begins with http:// or https://' });
 
 /** First bytes of TrueType, OpenType, collections, and their web form. */
@@ -103,6 +107,25 @@ const Settings = z.object({
     .max(LONGEST_SCHEMA)
     .default('public')
     .describe('Schema that holds the tables'),
+  CELLS: z
+    .string()
+    .regex(CELL_NAMES, 'must be "all" or names with commas between them')
+    .optional()
+    .describe(
+      'Cells whose work the workers do, `all` or names with commas; an ingress serves every one; unset: no cells',
+    ),
+  CELL_DATABASE_URLS: z
+    .string()
+    .trim()
+    .regex(CELL_SERVERS, 'must be names with addresses, name=postgres://…, with spaces between them')
+    .default('')
+    .transform((text) =>
+      text
+        .split(/\s+/)
+        .filter((part) => part !== '')
+        .map((part) => ({ name: part.slice(0, part.indexOf('=')), url: part.slice(part.indexOf('=') + 1) })),
+    )
+    .describe('Further Postgres servers of cells, `name=postgres://…` with spaces between them'),
   DATABASE_POOL: whole(12).describe(
     'Connections an ingress or a pool of workers opens at most; a pool runs two jobs fewer at once, but events and deliveries',
   ),
@@ -319,6 +342,8 @@ const EXAMPLES: Record<string, string> = {
   DATABASE_URL: 'postgres://user:password@host:5432/name',
   MIGRATION_DATABASE_URL: 'postgres://user:password@host:5432/name',
   READ_DATABASE_URL: 'postgres://user:password@replica:5432/name',
+  CELLS: 'all',
+  CELL_DATABASE_URLS: 'second=postgres://user:password@host:5432/name',
   REDIS_URL: 'redis://host:6379',
   CUSTOMER_PORTAL_URL: 'https://billing.example.com',
   DOCUMENT_FONT: '/usr/share/fonts/NotoSansCJK-Regular.otf',

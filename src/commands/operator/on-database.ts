@@ -21,6 +21,8 @@ export interface Place {
   redisUrl: string | undefined;
   /** Address of the API of a service that runs on the same data. */
   baseUrl: string | undefined;
+  /** The cell that the command names, with its directory. */
+  cell?: { control: Sql; name: string };
 }
 
 /**

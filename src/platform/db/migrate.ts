@@ -15,6 +15,7 @@ const MIGRATION_LOCK = 7_236_104_411;
  * two connections at least, and a pooler may be between.
  *
  * beforeFiles  runs under the lock, once it is known that the schema is ours
+ * upTo         name of the last file that is applied; default all
  * @returns the names of the files applied now
  * @throws Error for a person to read when the schema holds another program's tables, or those of a version before the
  *   first release; nothing was changed then
@@ -24,6 +25,7 @@ export async function migrate(
   sql: Sql,
   directory = join(projectRoot(), 'migrations'),
   beforeFiles: (lock: Tx) => Promise<unknown> = async () => {},
+  upTo?: string,
 ): Promise<string[]> {
   if (sql.options.max < 2) throw new Error('migrations need a second connection, which holds their lock');
   return underLock(sql, async (lock) => {
@@ -39,6 +41,7 @@ export async function migrate(
     });
     const applied: string[] = [];
     for (const name of migrationFiles(directory)) {
+      if (upTo !== undefined && name > upTo) break;
       const text = readFileSync(join(directory, name), 'utf8');
       const checksum = createHash('sha256').update(text).digest('hex');
       const known = seen.get(name);

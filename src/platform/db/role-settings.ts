@@ -19,6 +19,7 @@ const NOT_PERMITTED = '42501';
  * with.
  *
  * isServicePooled  whether the service, whatever the migrations do, works behind a pooler
+ * files            other migrations than the service's, and the last one that is applied
  * @returns what was applied, and how many sessions of before are still in use
  * @throws Error for a person to read
  * Rule: several-hosts.md#settings-of-a-session.
@@ -26,14 +27,16 @@ const NOT_PERMITTED = '42501';
 export async function bringUpToDate(
   sql: Sql,
   isServicePooled: boolean,
+  files: { directory?: string; upTo?: string } = {},
 ): Promise<{ applied: string[]; settings: RoleSettings; oldSessions: number }> {
   let settings: RoleSettings = { state: 'kept' };
-  const applied = await migrate(sql, undefined, async (lock) => {
+  const settle = async (lock: Tx) => {
     settings = await settleRole(sql, isServicePooled);
     if (!isServicePooled || settings.state !== 'set') return;
     const [own] = await lock.unsafe<{ pid: number }[]>('select pg_backend_pid() as pid');
     await endOldSessions(sql, settings.at, own!.pid);
-  });
+  };
+  const applied = await migrate(sql, files.directory, settle, files.upTo);
   const settled = settings as RoleSettings;
   const oldSessions = isServicePooled && settled.state === 'set' ? await endOldSessions(sql, settled.at) : 0;
   return { applied, settings: settled, oldSessions };
