@@ -35,6 +35,7 @@ import { stepRunHandlers } from '../src/jobs/run-steps/jobs.ts';
 import { stepRegistry } from '../src/jobs/run-steps/step-registry.ts';
 import { watchOwed } from '../src/jobs/sweep-rows/watch-owed.ts';
 import { operationsByName } from '../src/operations.ts';
+import { serveCells } from '../src/platform/cells/serve-cells.ts';
 import type { Config } from '../src/platform/config.ts';
 import { createRenderer } from '../src/platform/documents/renderer.ts';
 import { createOutgoing } from '../src/platform/http/outgoing.ts';
@@ -312,7 +313,12 @@ export async function startPools(config: Config, wanted: PoolName[], log?: Log):
   const names = wanted.filter(isAsked);
   const name = wanted.length === 1 ? wanted[0]! : 'workers';
   const runtime = openRuntime(config, name, log, { reactions, ownConnections: WATCHING_CONNECTIONS });
-  await startWithSecrets(runtime);
+  try {
+    await startWithSecrets(runtime);
+  } catch (error) {
+    await runtime.close();
+    throw error;
+  }
   const start = (pool: PoolName) =>
     (pools[pool] as PoolStart)({ ...runtime, sql: runtime.openDatabase(pool, connections[pool](config)) });
   const started = (await Promise.all(names.map(start))).flat();
@@ -328,6 +334,10 @@ export async function startPools(config: Config, wanted: PoolName[], log?: Log):
   };
 }
 
-/** A whole worker process: runs the named pools until a signal ends it. */
+/** A whole worker process: runs the named pools until a signal ends it, of the cells that it serves where there are. */
 export const runPools = (names: PoolName[]): Promise<void> =>
-  runProcess(names.length === 1 ? names[0]! : 'workers', (config, log) => startPools(config, names, log));
+  runProcess(names.length === 1 ? names[0]! : 'workers', (config, log) =>
+    config.CELLS === undefined
+      ? startPools(config, names, log)
+      : serveCells(config, log, (ofCell, its) => startPools(ofCell, names, its)),
+  );

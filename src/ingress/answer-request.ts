@@ -60,7 +60,10 @@ export function answerRequest(
       const answer = answerOfError(error, deps.log, { requestId, operation: operation.name });
       const body =
         error instanceof Refusal ? bodyWithPlaces(call?.operation ?? operation, call?.read ?? {}, error) : answer.body;
-      outcome = { status: answer.status, text: JSON.stringify(body), headers: answer.headers };
+      const text = JSON.stringify(
+        answer.status === 503 && deps.cell !== undefined ? { ...body, cell: deps.cell } : body,
+      );
+      outcome = { status: answer.status, text, headers: answer.headers };
       const isLogged = operation.kind === 'command' || operation.isLogged;
       if (isLogged && call) deps.uncommitted.note(call, used.wire.answer(outcome));
     }

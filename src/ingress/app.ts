@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type Express, default as express, Router } from 'express';
 import helmet from 'helmet';
+import type { Config } from '../platform/config.ts';
 import type { Operation } from '../platform/operation.ts';
 import { Refusal, refuse } from '../platform/refusal.ts';
 import { answerRequest, BASE_PATH } from './answer-request.ts';
@@ -24,12 +25,7 @@ export interface Consoles {
  * re-parent every request again (http-server.md#construction).
  */
 export function createApp(deps: EdgeDeps, operations: readonly Operation[], consoles: Consoles): Express {
-  const app = express();
-  app.set('case sensitive routing', true);
-  app.set('etag', false);
-  app.set('x-powered-by', false);
-  app.set('query parser', false);
-  app.set('trust proxy', deps.config.TRUST_PROXY_HOPS);
+  const app = emptyApp(deps.config);
   const rooms = new Map<string, Router>();
   for (const operation of operations) {
     const [segment, rest] = splitPath(operation.path);
@@ -50,6 +46,17 @@ export function createApp(deps: EdgeDeps, operations: readonly Operation[], cons
   consoles.mount(app);
   app.use(unknownRoute(deps));
   app.use(lastResort(deps));
+  return app;
+}
+
+/** An app without routes, with the settings that its requests and responses read. */
+export function emptyApp({ TRUST_PROXY_HOPS }: Pick<Config, 'TRUST_PROXY_HOPS'>): Express {
+  const app = express();
+  app.set('case sensitive routing', true);
+  app.set('etag', false);
+  app.set('x-powered-by', false);
+  app.set('query parser', false);
+  app.set('trust proxy', TRUST_PROXY_HOPS);
   return app;
 }
 

@@ -138,7 +138,7 @@ function keep<Value>(map: Map<string, Value>, key: string, value: Value, most: n
 const valid = (identity: Identity | null, nowMs: number): Identity | null =>
   identity && (identity.expiresAtMs === null || identity.expiresAtMs > nowMs) ? identity : null;
 
-function bearerToken(header: string | undefined): string | null {
+export function bearerToken(header: string | undefined): string | null {
   if (header === undefined) return null;
   const [scheme, token] = header.split(/\s+/);
   return scheme?.toLowerCase() === 'bearer' && token ? token : null;

@@ -22,6 +22,8 @@ import type { HandOver } from './watch-pools.ts';
 
 /** What the door needs; an ingress process has one of each. */
 export interface EdgeDeps {
+  /** The cell behind this door, which answers of 503 name; undefined where there are no cells. */
+  cell: string | undefined;
   sql: Sql;
   /** Fails at once when Redis is away. */
   redis: Redis;

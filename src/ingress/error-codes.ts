@@ -115,6 +115,18 @@ const WHOLE: Record<number, readonly CodeRow[]> = {
       'Postgres, Redis or a pool is out of reach or full',
       'Repeat after `Retry-After`; a write with its `Idempotency-Key`',
     ],
+    [
+      'cell_unavailable',
+      'every',
+      'The server that holds the organization, the `cell` of the answer, is out of reach',
+      'Repeat after `Retry-After`; a write with its `Idempotency-Key`',
+    ],
+    [
+      'cell_draining',
+      'every',
+      'The server that holds the organization, the `cell` of the answer, is being moved and takes no writes',
+      'Repeat after the seconds of `Retry-After`; a write with its `Idempotency-Key`',
+    ],
   ],
   504: [
     [

@@ -1,4 +1,4 @@
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Express } from 'express';
 
@@ -17,8 +17,10 @@ const openSockets = new WeakMap<Server, Set<Socket>>();
  * doing that to live objects defeats the engine's property caches and costs more than half of a small request
  * (http-server.md#construction). The constructors are plain functions, because prototypes of class declarations are not
  * assignable, and they call node's own, which are plain functions too.
+ *
+ * listener what answers, if it is not the app itself but several that share its prototypes
  */
-export function createHttpServer(app: Express): Server {
+export function createHttpServer(app: Express, listener: RequestListener = app): Server {
   function Request(this: IncomingMessage, ...args: unknown[]) {
     (IncomingMessage as unknown as (...inner: unknown[]) => void).apply(this, args);
   }
@@ -34,7 +36,7 @@ export function createHttpServer(app: Express): Server {
       keepAliveTimeout: KEEP_ALIVE_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
     },
-    app,
+    listener,
   );
   const sockets = new Set<Socket>();
   openSockets.set(server, sockets);

@@ -1,73 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import type { Config } from '../platform/config.ts';
-import type { OrganizationId } from '../platform/ids.ts';
 import type { Log } from '../platform/log/log.ts';
-import type { Operation, RateCategory } from '../platform/operation.ts';
-import { positionsOf } from '../platform/positions/positions.ts';
-import { enrol } from '../platform/process/enrolled-processes.ts';
-import { openRuntime } from '../platform/process/runtime.ts';
+import type { Operation } from '../platform/operation.ts';
 import type { Producer } from '../platform/queue/producer.ts';
-import { partsOf } from '../platform/queue/queue-names.ts';
-import { keyChangesChannel } from '../platform/redis/channels.ts';
-import { connectImpatiently, connectPatiently } from '../platform/redis/connect.ts';
-import { onEveryConnection } from '../platform/redis/nodes.ts';
-import { openReplies } from '../platform/replies/replies.ts';
-import { startWithSecrets } from '../platform/secrets/check-secrets-at-start.ts';
-import { Turns } from '../platform/turns/turns.ts';
-import { version } from '../platform/version.ts';
-import { reactions } from '../reactions.ts';
-import { BASE_PATH, READ_TIMEOUT_MS } from './answer-request.ts';
-import { createApp, literalFirst } from './app.ts';
-import { KeyCache } from './authenticate.ts';
-import { createCommandLane } from './command-lane.ts';
-import { mountSessionRoutes } from './console/session-routes.ts';
-import { SignInFailures } from './console/sign-in-failures.ts';
-import { createCustomerKeys } from './customer-keys.ts';
-import { mountCustomerPortal } from './customer-portal.ts';
-import { createDecisionsLane } from './decisions-lane.ts';
-import { mountDocs } from './docs.ts';
-import { mountDocuments } from './documents.ts';
-import type { EdgeDeps } from './edge-deps.ts';
-import { createEventsLane } from './events-lane/lane.ts';
-import { FairGate } from './fair-gate.ts';
-import { createGatheringLane } from './gathering-lane.ts';
-import { mountHealth } from './health.ts';
-import { HeavyReads } from './heavy-reads.ts';
 import { createHttpServer, stopListening } from './http-server.ts';
-import { mountInboundEvents } from './inbound-events.ts';
-import { KeyUsage } from './key-usage.ts';
-import { LeaseStore } from './lease-store.ts';
-import { watchLoop } from './loop-watch.ts';
-import { mountMetrics } from './metrics.ts';
-import { openApiDocument } from './openapi.ts';
-import { operatorJobs } from './operator-jobs.ts';
-import { mountOperatorRoutes } from './operator-routes.ts';
-import { operatorSteps } from './operator-steps.ts';
-import { mountPayPage, PAY_WINDOW_SECONDS } from './pay-page.ts';
-import { createPreviewLane } from './preview-lane.ts';
-import { mountQueueBoard } from './queue-board.ts';
-import { createLimiters } from './rate-limit.ts';
-import { Replicas } from './read-replicas/replicas.ts';
-import { createReadiness } from './readiness.ts';
-import { watchStandby } from './standby-watch.ts';
-import { noteRefusals } from './too-many-reads.ts';
-import { createWire } from './translate-prefix.ts';
-import { UncommittedLog } from './uncommitted-log.ts';
-import { watchHandOver } from './watch-pools.ts';
-import { RedisClock, WindowStore } from './window-store.ts';
-
-// Longest wait for the limiter; if it is slower the request passes (rate-limits.md#counting).
-const LIMITER_TIMEOUT_MS = 50;
-
-/** Statements of one organization's reads that may wait for its share of the connections; further ones get 503. */
-const READS_WAITING = 1000;
-/**
- * Longest wait of a statement; it ends before the read's own time limit, which would look like an outage of Postgres.
- */
-const READ_WAITS_MS = READ_TIMEOUT_MS * 0.8;
+import { openDoor } from './open-door.ts';
 
 export interface Ingress {
   /** Base URL without path: `http://127.0.0.1:3000`. */
@@ -82,130 +21,27 @@ export async function startIngress(
   config: Config,
   operations: readonly Operation[],
   log?: Log,
-  limiterTimeoutMs = LIMITER_TIMEOUT_MS,
+  limiterTimeoutMs?: number,
 ): Promise<Ingress> {
-  const processId = randomUUID();
-  const runtime = openRuntime(config, 'ingress', log, { statementTimeoutMs: READ_TIMEOUT_MS, reactions });
-  await startWithSecrets(runtime);
-  const prefix = config.REDIS_PREFIX;
-  const limiterRedis = connectImpatiently(config.REDIS_URL, 'ingress limiter', limiterTimeoutMs);
-  const subscriber = connectPatiently(config.REDIS_URL, 'ingress replies');
-  const keyChanges = connectPatiently(config.REDIS_URL, 'ingress key changes');
-  runtime.noticeFallbacks([limiterRedis]);
-  const positions = positionsOf({ ...runtime, redis: limiterRedis });
-  const gate = {
-    // Of 12 connections 6, so that the reads of one organization leave at least as many to the others.
-    perKey: Math.max(2, Math.floor(config.DATABASE_POOL / 2)),
-    waitingPerKey: READS_WAITING,
-    waitsMs: READ_WAITS_MS,
-    onRefused: noteRefusals('connections', runtime),
-  };
-  const replicas = positions && new Replicas({ ...runtime, positions }, { statementTimeoutMs: READ_TIMEOUT_MS, gate });
-  const replies = await openReplies(subscriber, prefix, processId, (position) => replicas?.note(position));
-  const clock = new RedisClock(limiterRedis);
-  const loop = watchLoop();
-  const standby = await watchStandby(runtime);
-  const keys = new KeyCache(runtime.sql);
-  keyChanges.on('message', (_channel, message) =>
-    keys.forget((JSON.parse(message) as { organization_id: OrganizationId }).organization_id),
-  );
-  onEveryConnection(keyChanges, () => keys.forgetAll()); // changes announced while it was away were missed
-  await keyChanges.subscribe(keyChangesChannel(prefix));
-  const keyUsage = new KeyUsage(runtime.redis, prefix);
-  const uncommitted = new UncommittedLog(runtime.producer);
-  const events = createEventsLane({ ...runtime, redis: limiterRedis, replies, config, processId });
-  const keepPosition = async (organizationId: OrganizationId) =>
-    replicas?.note(await positions?.keep([organizationId]));
-  const lane = { sql: runtime.sql, producer: runtime.producer, replies, config, processId, keepPosition };
-  const decisions = createDecisionsLane(lane);
-  const deps: EdgeDeps = {
-    sql: runtime.sql,
-    redis: limiterRedis,
-    config,
-    log: runtime.log,
-    metrics: runtime.metrics,
-    keys,
-    keyUsage,
-    reads: new FairGate(gate),
-    replicas,
-    heavyReads: new HeavyReads(noteRefusals('processor', runtime)),
-    limiters: createLimiters(config, {
-      of: (category) => (LEASED.has(category) ? lease(category) : window(category)),
-      address: window('address'),
-      session: window('session'),
-      sessions: window('sessions'),
-    }),
-    customerKeys: createCustomerKeys(runtime.sql),
-    commands: createCommandLane(lane),
-    gathered: createGatheringLane(lane),
-    previews: createPreviewLane(lane),
-    turns: new Turns(),
-    events,
-    decisions,
-    handOver: watchHandOver(runtime.redis, prefix, { parts: partsOf(config), whyNoWrites: standby.why }),
-    uncommitted,
-    wire: createWire(config.WIRE_PREFIX),
-  };
-  function window(category: string, seconds = 1): WindowStore {
-    const counted = `${prefix}:rl:${category}`;
-    return new WindowStore({ redis: limiterRedis, prefix: counted, clock, loop, log: runtime.log, seconds });
-  }
-  function lease(category: string): LeaseStore {
-    return new LeaseStore({ redis: limiterRedis, prefix: `${prefix}:rl:${category}`, processId, log: runtime.log });
-  }
-  const app = createApp(deps, literalFirst(operations), {
-    mountBelowBase: (root) =>
-      mountOperatorRoutes(root, { ...runtime, limiters: deps.limiters }, [
-        ...operatorJobs(runtime),
-        ...operatorSteps(runtime),
-      ]),
-    mount(root) {
-      mountDocuments(root, deps);
-      const failures = new SignInFailures(limiterRedis, prefix);
-      if (config.CONSOLE) mountSessionRoutes(root, { ...deps, failures });
-      const { limiters, reads, heavyReads, turns } = deps;
-      mountCustomerPortal(root, { ...runtime, limiters, reads, replicas, heavyReads, turns });
-      mountPayPage(root, { ...runtime, ...deps, windows: window('pay', PAY_WINDOW_SECONDS) });
-      const readiness = createReadiness({ ...runtime, replicas, standby });
-      mountHealth(root, { ...runtime, readiness, replicas });
-      mountMetrics(root, { ...runtime, readiness });
-      const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
-      mountDocs(
-        root,
-        () => deps.wire.documentation(JSON.stringify(openApiDocument(operations, documented))),
-        config.PUBLIC_URL && new URL(config.PUBLIC_URL).origin,
-      );
-      mountInboundEvents(root, runtime, window('inbound'));
-      mountQueueBoard(root, { producer: runtime.producer, config });
-    },
-  });
-  const server = createHttpServer(app);
-  const enrolled = await enrol(runtime, 'ingress');
+  const door = await openDoor(config, { operations, log, limiterTimeoutMs });
+  const server = createHttpServer(door.app);
   await listen(server, config);
   return {
-    url: `http://${config.HOST}:${(server.address() as AddressInfo).port}`,
-    app,
-    producer: runtime.producer,
+    url: addressOf(server, config),
+    app: door.app,
+    producer: door.producer,
     async close() {
       await stopListening(server);
-      await Promise.all([events.stop(), decisions.stop()]);
-      await Promise.all([uncommitted.close(), keyUsage.close(), enrolled.close()]);
-      clock.close();
-      loop.close();
-      deps.handOver.close();
-      standby.close();
-      replies.close();
-      await replicas?.close();
-      for (const redis of [limiterRedis, subscriber, keyChanges]) redis.disconnect();
-      await runtime.close();
+      await door.close();
     },
   };
 }
 
-/** Categories with a rate high enough for leases; others ask Redis for every request (rate-limits.md#leases). */
-const LEASED = new Set<RateCategory>(['events', 'events_bulk', 'access', 'budgets']);
+/** Base URL of a server that listens. */
+export const addressOf = (server: Server, config: Config): string =>
+  `http://${config.HOST}:${(server.address() as AddressInfo).port}`;
 
-const listen = (server: Server, config: Config): Promise<void> =>
+export const listen = (server: Server, config: Config): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(config.PORT, config.HOST, () => {

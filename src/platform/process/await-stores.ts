@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectControl, controlMigrations } from '../cells/directory.ts';
 import type { Config } from '../config.ts';
 import { hasUnsaidPooler, whySessionsAreWrong } from '../db/check-sessions.ts';
 import { connectDatabase } from '../db/connect.ts';
@@ -16,7 +17,7 @@ const TRY_EVERY_MS = 500;
 const SAY_EVERY_MS = 10_000;
 
 type Stores = Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'DATABASE_SCHEMA'> &
-  Partial<Pick<Config, 'REQUIRE_SYNCHRONOUS_STANDBY'>>;
+  Partial<Pick<Config, 'REQUIRE_SYNCHRONOUS_STANDBY' | 'CELLS'>>;
 /** Addresses that a command looks at before it works. */
 type Given = Partial<Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'MIGRATION_DATABASE_URL'>>;
 
@@ -36,7 +37,8 @@ export async function awaitStores(config: Stores, log: Log): Promise<void> {
     untilItWorks('REDIS_URL', config.REDIS_URL, probeRedis, log),
   ]);
   await demandSaidPooler('DATABASE_URL', config.DATABASE_URL);
-  await demandSchema(config, log);
+  if (config.CELLS === undefined) await demandSchema(config, log);
+  else await demandDirectory(config);
 }
 
 /** Prepared statements would fail behind a pooler that lends its sessions. */
@@ -120,6 +122,19 @@ async function demandSchema(config: Stores, log: Log): Promise<void> {
     if (state === 'newer') log.warn({ names }, 'the schema is newer than this program: another version migrated it');
   } finally {
     await sql.end({ timeout: 1 });
+  }
+}
+
+/** The directory alone: a cell that is away or behind must not keep a process from the others. */
+async function demandDirectory({ DATABASE_URL }: Stores): Promise<void> {
+  const control = connectControl({ DATABASE_URL }, 1);
+  try {
+    const wrong = await whySessionsAreWrong(control);
+    if (wrong !== undefined) throw new StartRefused(wrong);
+    if ((await schemaState(control, controlMigrations())).state === 'behind')
+      throw new StartRefused('CELLS is set, and the directory of cells is not made: run "npm run cells -- add"');
+  } finally {
+    await control.end({ timeout: 1 });
   }
 }
 

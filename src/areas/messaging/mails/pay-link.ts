@@ -91,10 +91,16 @@ export async function readPayToken(
   const [signed, signature] = [bytes.subarray(0, SIGNED_BYTES), bytes.subarray(SIGNED_BYTES)];
   const secrets = await linkSecrets({ db, config }, config.PAY_LINK_DAYS * DAY_HOURS * REMEMBERED_LIVES);
   if (!secrets.some((secret) => timingSafeEqual(signature, signatureOf(secret, signed)))) return undefined;
-  const id = bytes.toString('hex', ID_AT, HOUR_AT).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   const isExpired = bytes.readUIntBE(HOUR_AT, HOUR_BYTES) * HOUR_MS <= realNow().epochMilliseconds;
-  return { type, id, isExpired };
+  return { type, id: idIn(bytes), isExpired };
 }
+
+/** Id that a token names, before anything of it is checked. */
+export const claimedPayable = (token: string): string | undefined =>
+  FORM.test(token) ? idIn(Buffer.from(token, 'base64url')) : undefined;
+
+const idIn = (bytes: Buffer): string =>
+  bytes.toString('hex', ID_AT, HOUR_AT).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
 // A link in a stored text: the payable between two characters of the private use area of Unicode, which no text of a
 // customer keeps (see `withoutMarks`).
