@@ -2,6 +2,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { whySessionsAreWrong } from '../db/check-sessions.ts';
 import type { Sql } from '../db/connect.ts';
 import { schemaState } from '../db/migrate.ts';
+import type { OrganizationId } from '../ids.ts';
 import type { Cell, Pointer, Tenant } from './directory.ts';
 
 /**
@@ -43,7 +44,7 @@ export async function holds(sql: Sql, pointer: Pointer): Promise<boolean> {
 
 /** The organization of a key, with this key, as the directory notes it. */
 export async function tenantOfKey(sql: Sql, digest: Buffer): Promise<Tenant | undefined> {
-  const [row] = await sql<{ organization_id: string }[]>`
+  const [row] = await sql<{ organization_id: OrganizationId }[]>`
     select organization_id from api_keys where value_digest = ${digest}`;
   return row && { organizationId: row.organization_id, digests: [digest] };
 }
