@@ -14,6 +14,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY bin bin
 COPY src src
 COPY workers workers
+COPY console console
 RUN npm run build && rm dist/.tsbuildinfo
 
 FROM node:${NODE}-bookworm-slim AS dependencies

@@ -65,6 +65,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'src/steps.ts': ['src/queues.ts', 'src/platform'],
   'src/step-handlers.ts': ['src/areas', 'src/platform', 'src/steps.ts'],
   'src/periodic-jobs.ts': ['src/areas', 'src/jobs', 'src/platform'],
+  console: ['console', 'src/engine'],
   workers: ['workers', 'src/jobs', 'src/areas', 'src/platform', 'src/queues.ts', ...TABLES],
 };
 
@@ -73,6 +74,7 @@ const MAY_USE: Record<string, RegExp> = {
   'src/engine': /^(decimal\.js|temporal-polyfill)$/,
   'src/areas': /^(zod|decimal\.js|temporal-polyfill|ioredis|node:[a-z/_]+)$/,
   'src/jobs': /^(zod|decimal\.js|temporal-polyfill|ioredis|node:[a-z/_]+)$/,
+  console: /^(preact(\/hooks)?|@preact\/signals|uplot(\/.*\.css)?|tokens\.css)$/,
   workers: /^node:/,
 };
 
@@ -81,9 +83,9 @@ interface Import {
   isValue: boolean;
 }
 
-const files = ['src', 'workers'].flatMap((folder) =>
+const files = ['src', 'workers', 'console'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => `${folder}/${name}`),
 );
 
@@ -200,8 +202,8 @@ test.each(files.filter((path) => !path.startsWith('src/platform/payments/')))(
   },
 );
 
-/** Files whose ids are those of a provider, or that know no records. */
-const FOREIGN_IDS = /^src\/(engine|platform\/(payments|secrets|services|keys|vat-numbers|mail))\//;
+/** Files whose ids are those of a provider, that know no records, or that may not import the types of ids. */
+const FOREIGN_IDS = /^(console|src\/(engine|platform\/(payments|secrets|services|keys|vat-numbers|mail)))\//;
 
 const NOUNS_WITH_IDS = [
   ...readFileSync(join(root, 'src/platform/ids.ts'), 'utf8').matchAll(/^export type (\w+)Id = Id</gm),

@@ -7,7 +7,7 @@ import { projectRoot } from '../src/platform/project-root.ts';
 // says where to look for what.
 
 const ROOT = projectRoot();
-const FOLDERS = ['.ci', 'bench', 'bin', 'docs', 'migrations', 'scenarios', 'src', 'test', 'workers'];
+const FOLDERS = ['.ci', 'bench', 'bin', 'console', 'docs', 'migrations', 'scenarios', 'src', 'test', 'workers'];
 
 const paths = FOLDERS.flatMap((folder) => [
   folder,

@@ -10,6 +10,7 @@ const CHANGED_ONLY = ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache
 /** The parts of `npm run check` in order; the first failure ends it. */
 const STEPS: [name: string, command: string, args: string[]][] = [
   ['types', 'tsc', ['-p', 'tsconfig.json', '--noEmit', ...CHANGED_ONLY]],
+  ['types of the console', 'tsc', ['-p', 'console/tsconfig.json']],
   ['format and lint', 'biome', ['check', '--error-on-warnings', '.']],
   ['dead code', 'knip', []],
   ['architecture', 'vitest', ['run', '--config', 'vitest.architecture.config.ts', '--reporter', 'dot']],

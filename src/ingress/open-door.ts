@@ -21,6 +21,7 @@ import { BASE_PATH, READ_TIMEOUT_MS } from './answer-request.ts';
 import { createApp, literalFirst } from './app.ts';
 import { KeyCache } from './authenticate.ts';
 import { createCommandLane } from './command-lane.ts';
+import { mountConsole } from './console/serve-console.ts';
 import { mountSessionRoutes } from './console/session-routes.ts';
 import { SignInFailures } from './console/sign-in-failures.ts';
 import { createCustomerKeys } from './customer-keys.ts';
@@ -170,6 +171,7 @@ export async function openDoor(config: Config, options: DoorOptions): Promise<Do
     mount(root) {
       mountDocuments(root, deps);
       const failures = new SignInFailures(limiterRedis, prefix);
+      mountConsole(root, config);
       if (config.CONSOLE) mountSessionRoutes(root, { ...deps, failures });
       const { limiters, reads, heavyReads, turns } = deps;
       mountCustomerPortal(root, { ...runtime, limiters, reads, replicas, heavyReads, turns });

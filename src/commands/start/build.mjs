@@ -18,6 +18,7 @@ if (existsSync(at('node_modules/typescript/package.json'))) {
   const startedAt = performance.now();
   run(at('node_modules/typescript/bin/tsc'), '-p', at('tsconfig.build.json'));
   console.log(`compiled (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
+  if (existsSync(at('console')) && !isConsoleBuilt()) run(at('dist/src/commands/build-console.js'));
 } else if (!(process.argv.includes('--unless-built') && isBuilt())) {
   console.error(
     'the compiler is not installed: npm install --include=dev, or run ' +
@@ -29,6 +30,21 @@ if (existsSync(at('node_modules/typescript/package.json'))) {
 function run(program, ...args) {
   const { status } = spawnSync(process.execPath, [program, ...args], { cwd: root, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Whether the pages of the console are newer than what they are made of. */
+function isConsoleBuilt() {
+  const manifest = at('dist/console/manifest.json');
+  if (!existsSync(manifest)) return false;
+  const builtAt = statSync(manifest).mtimeMs;
+  const files = ['console', 'src/engine'].flatMap((folder) =>
+    readdirSync(at(folder), { recursive: true })
+      .filter((name) => /\.(tsx?|css)$/.test(name))
+      .map((name) => at(folder, name)),
+  );
+  return [...files, at('src/platform/colours.ts'), at('package-lock.json')].every(
+    (file) => statSync(file).mtimeMs <= builtAt,
+  );
 }
 
 /** Whether dist is newer than every source. */

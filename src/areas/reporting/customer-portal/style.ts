@@ -1,13 +1,9 @@
+import { DARK, LIGHT } from '../../../platform/colours.ts';
+
 /** The one style sheet of the customers' pages: readable on a phone, light or dark as the reader likes it. */
 export const STYLE = `
-:root { color-scheme: light dark; --ground: #f5f6f8; --card: #fff; --line: #e4e7ec; --text: #1a2230; --soft: #5d6879;
-  --accent: #2456c9; --on-accent: #fff; --good: #12703f; --good-ground: #e0f4e8; --bad: #b3261e; --bad-ground: #fde8e6;
-  --wait: #7a5200; --wait-ground: #fdf0d3; }
-@media (prefers-color-scheme: dark) {
-  :root { --ground: #11151c; --card: #1a2029; --line: #2c3542; --text: #e8ecf2; --soft: #9aa6b6; --accent: #8fb2ff;
-    --on-accent: #0d1422; --good: #7fdca5; --good-ground: #16362a; --bad: #ff9b92; --bad-ground: #43201e;
-    --wait: #f3c86b; --wait-ground: #3a2e14; }
-}
+:root { color-scheme: light dark; ${LIGHT} }
+@media (prefers-color-scheme: dark) { :root { ${DARK} } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--text);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;

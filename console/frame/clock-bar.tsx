@@ -1,0 +1,171 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { Action, FormDialog } from '../parts/form.tsx';
+import { moved } from '../parts/moved.ts';
+import { ApiError, write } from './api.ts';
+import { announce } from './live-region.tsx';
+import { to } from './route.ts';
+import { can } from './session.ts';
+import { readAllAgain, useRead } from './use-read.ts';
+
+export interface TestClock {
+  frozen_time: string;
+  target_time: string | null;
+  status: 'ready' | 'advancing' | 'failed';
+  progress?: { percent: number } | null;
+  percent?: number | null;
+  next_billing_at?: string | null;
+}
+
+const STEPS = [
+  ['+1 day', { days: 1 }],
+  ['+1 week', { days: 7 }],
+  ['+1 month', { months: 1 }],
+] as const;
+
+const SHOWN = new Intl.DateTimeFormat(globalThis.navigator?.language ?? 'en', {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+});
+
+/** The simulated time of a sandbox at the foot of every page, and the buttons that move it. */
+export function ClockBar() {
+  const isMoving = useSignal(false);
+  const { data, error } = useRead<{ test_clock: TestClock }>(can('test_clock') ? '/test_clock' : null, {
+    everySeconds: isMoving.value ? 1 : 30,
+  });
+  const clock = data?.test_clock;
+  const isAdvancing = clock?.status === 'advancing';
+  const fault = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    if (isMoving.value && clock && !isAdvancing) {
+      isMoving.value = false;
+      void readAllAgain();
+      announce(`The clock stands at ${SHOWN.format(new Date(clock.frozen_time))}`);
+    } else if (isAdvancing) isMoving.value = true;
+  }, [clock?.status, clock?.frozen_time]);
+  if (error?.status === 404 && can('test_clock', 'write')) return <NoClock />;
+  if (!clock) return null;
+
+  const advance = async (frozenTime: string) => {
+    fault.value = undefined;
+    isMoving.value = true;
+    try {
+      await write('POST', '/test_clock/advance', { test_clock: { frozen_time: frozenTime } });
+    } catch (caught) {
+      if (!(caught instanceof ApiError)) throw caught;
+      fault.value = JSON.stringify(caught.details) === '{}' ? caught.message : JSON.stringify(caught.details);
+      isMoving.value = false;
+    }
+    await readAllAgain();
+  };
+  const percent = clock.progress?.percent ?? clock.percent;
+  return (
+    <aside class="clock-bar" aria-label="Test clock">
+      <a href={to('clock')} class="time">
+        <span aria-hidden="true">◷</span>
+        <time dateTime={clock.frozen_time}>{SHOWN.format(new Date(clock.frozen_time))} UTC</time>
+      </a>
+      {isAdvancing ? (
+        <>
+          <progress max={100} value={percent ?? undefined} aria-label="Progress of the advance" />
+          <span class="soft">to {clock.target_time && SHOWN.format(new Date(clock.target_time))}</span>
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => void write('POST', '/test_clock/cancel').then(readAllAgain)}
+          >
+            Stop
+          </button>
+        </>
+      ) : (
+        can('test_clock', 'write') && (
+          <span class="steps">
+            {STEPS.map(([text, by]) => (
+              <button
+                key={text}
+                type="button"
+                disabled={isMoving.value}
+                onClick={() => void advance(moved(clock.frozen_time, by))}
+              >
+                {text}
+              </button>
+            ))}
+            {clock.next_billing_at && (
+              <button type="button" disabled={isMoving.value} onClick={() => void advance(clock.next_billing_at!)}>
+                Next billing
+              </button>
+            )}
+            <Action text="To …">
+              {(close) => (
+                <FormDialog
+                  title="Move the clock"
+                  submit="Advance"
+                  fields={[
+                    {
+                      name: 'frozen_time',
+                      label: 'To (UTC)',
+                      type: 'datetime-local',
+                      value: moved(clock.frozen_time, { months: 1 }).slice(0, 19),
+                    },
+                  ]}
+                  command={({ frozen_time }) => ({
+                    method: 'POST',
+                    path: '/test_clock/advance',
+                    body: { test_clock: { frozen_time: `${frozen_time}Z` } },
+                  })}
+                  onClose={close}
+                  onDone={() => {
+                    isMoving.value = true;
+                  }}
+                />
+              )}
+            </Action>
+          </span>
+        )
+      )}
+      {clock.status === 'failed' && (
+        <>
+          <span class="badge bad">failed</span>
+          <button type="button" onClick={() => void write('POST', '/test_clock/retry').then(readAllAgain)}>
+            Try again
+          </button>
+        </>
+      )}
+      {fault.value && <span class="fault">{fault.value}</span>}
+    </aside>
+  );
+}
+
+/** A sandbox without a clock may get one. */
+function NoClock() {
+  return (
+    <aside class="clock-bar" aria-label="Test clock">
+      <span class="soft">This sandbox lives in real time.</span>
+      <Action text="Give it a clock …">
+        {(close) => (
+          <FormDialog
+            title="A clock for this sandbox"
+            submit="Make the clock"
+            fields={[
+              {
+                name: 'frozen_time',
+                label: 'Begins at (UTC)',
+                type: 'datetime-local',
+                value: new Date().toISOString().slice(0, 19),
+                hint: 'Another time than now only while there are no customers.',
+              },
+            ]}
+            command={({ frozen_time }) => ({
+              method: 'POST',
+              path: '/test_clock',
+              body: { test_clock: { frozen_time: `${frozen_time}Z` } },
+            })}
+            onClose={close}
+          />
+        )}
+      </Action>
+    </aside>
+  );
+}

@@ -1,0 +1,120 @@
+import type { ComponentType } from 'preact';
+import { can, organization, session } from './session.ts';
+
+export interface Room {
+  name: string;
+  text: string;
+  /** `g` and this letter lead to it. */
+  letter?: string;
+  group: 'work' | 'sell' | 'build' | 'run';
+  /** Resource that a key has to read; none for every key. */
+  needs?: string;
+  /** Only of organizations with this. */
+  isThere?: () => boolean;
+  load: () => Promise<{ default: ComponentType }>;
+}
+
+/** The rooms in the order of the menu. */
+export const ROOMS: readonly Room[] = [
+  {
+    name: 'home',
+    text: 'Home',
+    letter: 'h',
+    group: 'work',
+    isThere: () => organization.value !== undefined,
+    load: () => import('../rooms/home/home.tsx'),
+  },
+  {
+    name: 'customers',
+    text: 'Customers',
+    letter: 'c',
+    group: 'work',
+    needs: 'customer',
+    load: () => import('../rooms/customers/customers.tsx'),
+  },
+  {
+    name: 'subscriptions',
+    text: 'Subscriptions',
+    letter: 's',
+    group: 'work',
+    needs: 'subscription',
+    load: () => import('../rooms/subscriptions/subscriptions.tsx'),
+  },
+  {
+    name: 'invoices',
+    text: 'Invoices',
+    letter: 'i',
+    group: 'work',
+    needs: 'invoice',
+    load: () => import('../rooms/invoices/invoices.tsx'),
+  },
+  {
+    name: 'plans',
+    text: 'Plans',
+    letter: 'p',
+    group: 'sell',
+    needs: 'plan',
+    load: () => import('../rooms/plans/plans.tsx'),
+  },
+  {
+    name: 'metrics',
+    text: 'Metrics',
+    letter: 'm',
+    group: 'sell',
+    needs: 'billable_metric',
+    load: () => import('../rooms/metrics/metrics.tsx'),
+  },
+  {
+    name: 'events',
+    text: 'Events',
+    letter: 'e',
+    group: 'build',
+    needs: 'event',
+    load: () => import('../rooms/events/events.tsx'),
+  },
+  {
+    name: 'webhooks',
+    text: 'Webhooks',
+    letter: 'w',
+    group: 'build',
+    needs: 'webhook_endpoint',
+    load: () => import('../rooms/webhooks/webhooks.tsx'),
+  },
+  {
+    name: 'logs',
+    text: 'Logs',
+    letter: 'l',
+    group: 'build',
+    needs: 'activity_log',
+    load: () => import('../rooms/logs/logs.tsx'),
+  },
+  {
+    name: 'keys',
+    text: 'API keys',
+    letter: 'k',
+    group: 'build',
+    needs: 'api_key',
+    load: () => import('../rooms/keys/keys.tsx'),
+  },
+  {
+    name: 'clock',
+    text: 'Test clock',
+    letter: 't',
+    group: 'run',
+    needs: 'test_clock',
+    isThere: () => organization.value?.sandbox === true,
+    load: () => import('../rooms/clock/clock.tsx'),
+  },
+  {
+    name: 'operations',
+    text: 'Operations',
+    letter: 'o',
+    group: 'run',
+    isThere: () => session.value?.operator === true,
+    load: () => import('../rooms/operations/operations.tsx'),
+  },
+];
+
+/** Whether the identity may open a room: what it cannot read is not in the menu. */
+export const mayOpen = ({ needs, isThere }: Room): boolean =>
+  (needs === undefined || can(needs)) && (isThere === undefined || isThere());

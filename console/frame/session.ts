@@ -1,0 +1,92 @@
+import { computed, signal } from '@preact/signals';
+import { go, route } from './route.ts';
+
+export interface Organization {
+  svc_id: string;
+  name: string;
+  slug: string;
+  sandbox: boolean;
+  has_test_clock: boolean;
+  signed_in_as: { kind: 'key' | 'member'; name: string | null; last4: string; email: string | null };
+  permissions: Record<string, string[]>;
+}
+
+export interface Session {
+  csrf_token: string;
+  expires_at: string;
+  operator: boolean;
+  version: string;
+  organizations: Organization[];
+}
+
+/** Undefined until it was asked for, null without one. */
+export const session = signal<Session | null | undefined>(undefined);
+/** The session has ended while a page was open, which stays as it is below the sign-in. */
+export const hasEnded = signal(false);
+
+/** The organization of the address, if the session holds it. */
+export const organization = computed(() => session.value?.organizations.find(({ slug }) => slug === route.value.slug));
+
+export const can = (resource: string, mode: 'read' | 'write' = 'read'): boolean =>
+  organization.value?.permissions[resource]?.includes(mode) === true;
+
+const PATH = '/console/session';
+/** Where who runs the service begins, without an organization. */
+export const OPERATIONS = '/console/o/operator/operations';
+
+/** Asks for the session; a one-time link in the address signs in first. */
+export async function openSession(): Promise<void> {
+  const code = /^#enter=([\w-]+)$/.exec(location.hash)?.[1];
+  if (code !== undefined) {
+    history.replaceState(null, '', location.pathname + location.search);
+    const why = await signIn({ code });
+    if (why === undefined) return;
+    entryFault.value = 'This link was used already or is older than 10 minutes. Make a new one, or sign in with a key.';
+  }
+  const answer = await fetch(PATH).catch(() => undefined);
+  session.value = answer?.ok ? ((await answer.json()) as { session: Session }).session : null;
+}
+
+/** Why a one-time link did not open the console. */
+export const entryFault = signal<string | undefined>(undefined);
+
+/** Signs in, into the session that is open. Returns why not. */
+export async function signIn(
+  credential: { api_key: string } | { code: string } | { operator_token: string },
+): Promise<string | undefined> {
+  const known = session.value;
+  const answer = await fetch(PATH, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(known ? { 'x-console-token': known.csrf_token } : {}),
+    },
+    body: JSON.stringify({ session: credential }),
+  }).catch(() => undefined);
+  if (!answer) return 'The service cannot be reached.';
+  if (answer.ok) {
+    const before = new Set(known?.organizations.map(({ svc_id }) => svc_id));
+    const entered = ((await answer.json()) as { session: Session }).session;
+    session.value = entered;
+    hasEnded.value = false;
+    entryFault.value = undefined;
+    const added = entered.organizations.find(({ svc_id }) => !before.has(svc_id));
+    if (added && (known || route.value.slug === undefined)) go(`/console/o/${added.slug}/home`);
+    else if (entered.operator && entered.organizations.length === 0) go(OPERATIONS);
+    return undefined;
+  }
+  if (answer.status === 429) {
+    const minutes = Math.ceil(Number(answer.headers.get('retry-after') ?? 60) / 60);
+    return `Too many attempts from this address. Try again in ${minutes} min.`;
+  }
+  if (answer.status === 422) return 'This session holds 8 organizations already. Sign out of one first.';
+  return 'This key is unknown or has ended.';
+}
+
+export async function signOut(organizationId?: string): Promise<void> {
+  const path = organizationId === undefined ? PATH : `${PATH}/organizations/${organizationId}`;
+  await fetch(path, { method: 'DELETE', headers: { 'x-console-token': session.value?.csrf_token ?? '' } });
+  session.value = null;
+  if (organizationId !== undefined) await openSession();
+  go('/console');
+}

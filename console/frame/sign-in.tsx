@@ -1,0 +1,115 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { Dialog } from '../parts/dialog.tsx';
+import { entryFault, hasEnded, session, signIn } from './session.ts';
+
+/** The page for who is not signed in, or not to the organization of the address. */
+export function SignIn({ wanted }: { wanted?: string | undefined }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = 'Sign in · Meterstone';
+    heading.current?.focus();
+  }, []);
+  const known = session.value?.organizations ?? [];
+  return (
+    <main class="sign-in">
+      <div class="brand">
+        <svg viewBox="0 0 24 24" width="30" height="30" aria-hidden="true">
+          <rect x="3" y="13" width="4" height="8" rx="1" />
+          <rect x="10" y="8" width="4" height="13" rx="1" />
+          <rect x="17" y="3" width="4" height="18" rx="1" />
+        </svg>
+      </div>
+      <h1 ref={heading} tabIndex={-1}>
+        {known.length > 0 ? 'Add an organization' : 'Sign in to Meterstone'}
+      </h1>
+      {wanted !== undefined && wanted !== '+' && (
+        <p class="soft">This page belongs to “{wanted}”. Sign in with a key of that organization to open it.</p>
+      )}
+      {entryFault.value && (
+        <p class="notice bad" role="alert">
+          {entryFault.value}
+        </p>
+      )}
+      <KeyForm />
+      {known.length > 0 && (
+        <p>
+          {known.map(({ slug, name }) => (
+            <a key={slug} class="known" href={`/console/o/${encodeURIComponent(slug)}/home`}>
+              Back to {name}
+            </a>
+          ))}
+        </p>
+      )}
+      <p class="soft">
+        The key stays in the service: this browser gets a session that ends after a day's work, and you may do what the
+        key may. A link that signs you in once is made by <code>npm run org -- console NAME</code>.
+      </p>
+    </main>
+  );
+}
+
+/** The session has ended: the page below keeps what was typed. */
+export function SignInAgain() {
+  return (
+    <Dialog
+      title="Your session has ended"
+      onClose={() => {
+        hasEnded.value = false;
+      }}
+    >
+      <p class="soft">Sign in again to go on. What you have typed stays.</p>
+      <KeyForm />
+    </Dialog>
+  );
+}
+
+function KeyForm() {
+  const fault = useSignal<string | undefined>(undefined);
+  const isSending = useSignal(false);
+  const isOperator = useSignal(false);
+  const enter = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const secret = String(new FormData(event.currentTarget as HTMLFormElement).get('secret')).trim();
+    if (secret === '' || isSending.value) return;
+    isSending.value = true;
+    fault.value = await signIn(isOperator.value ? { operator_token: secret } : { api_key: secret });
+    isSending.value = false;
+  };
+  return (
+    <form class="card" onSubmit={(event) => void enter(event as unknown as SubmitEvent)}>
+      <div class="field">
+        <label for="secret">{isOperator.value ? 'Operator token' : 'API key'}</label>
+        <input
+          id="secret"
+          name="secret"
+          type="password"
+          autocomplete="off"
+          spellcheck={false}
+          required
+          aria-invalid={fault.value !== undefined}
+          aria-describedby={fault.value ? 'secret-fault' : undefined}
+        />
+        {fault.value && (
+          <span id="secret-fault" class="fault" role="alert">
+            {fault.value}
+          </span>
+        )}
+      </div>
+      <div class="actions">
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            isOperator.value = !isOperator.value;
+          }}
+        >
+          {isOperator.value ? 'Use an API key' : 'I run this service'}
+        </button>
+        <button type="submit" class="main" disabled={isSending.value}>
+          {isSending.value ? 'Signing in …' : 'Sign in'}
+        </button>
+      </div>
+    </form>
+  );
+}

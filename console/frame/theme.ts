@@ -1,0 +1,24 @@
+import { effect, signal } from '@preact/signals';
+
+const STORED = 'meterstone-colours';
+
+export const themes = [
+  ['system', 'System'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+] as const;
+type Theme = (typeof themes)[number][0];
+
+/** Light or dark, as the system has it or as it was chosen in this browser. */
+export const themeChoice = signal<Theme>('system');
+
+export function applyTheme(): void {
+  const stored = localStorage.getItem(STORED);
+  if (themes.some(([name]) => name === stored)) themeChoice.value = stored as Theme;
+  effect(() => {
+    const choice = themeChoice.value;
+    localStorage.setItem(STORED, choice);
+    if (choice === 'system') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = choice;
+  });
+}

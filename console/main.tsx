@@ -1,0 +1,14 @@
+import { render } from 'preact';
+import { followLinks } from './frame/route.ts';
+import { openSession } from './frame/session.ts';
+import { Shell } from './frame/shell.tsx';
+import { applyTheme } from './frame/theme.ts';
+import 'uplot/dist/uPlot.min.css';
+import 'tokens.css';
+import './style/frame.css';
+import './style/parts.css';
+
+applyTheme();
+followLinks();
+render(<Shell />, document.getElementById('app')!);
+void openSession();

@@ -1,0 +1,133 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import { copyText } from './copy.tsx';
+
+export interface Series {
+  label: string;
+  values: readonly (number | null)[];
+}
+
+const COLOURS = ['--accent', '--wait', '--good', '--bad'];
+const DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3]];
+const HEIGHT = 220;
+
+/**
+ * Lines over time, or over units. Series differ by colour and by dash; "as table" shows the same figures as a table.
+ *
+ * xs      instants in seconds when `isTime`, else numbers
+ * format  a value as people read it
+ */
+export function Chart({
+  title,
+  xs,
+  series,
+  isTime = true,
+  format = String,
+}: {
+  title: string;
+  xs: readonly number[];
+  series: readonly Series[];
+  isTime?: boolean;
+  format?: (value: number) => string;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  const [isTable, setTable] = useState(false);
+  const data = JSON.stringify([xs, series]);
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    const axis = { stroke: colour('--soft'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
+    const plot = new uPlot(
+      {
+        width: Math.max(200, element.clientWidth),
+        height: HEIGHT,
+        scales: { x: { time: isTime } },
+        legend: { show: false },
+        cursor: { drag: { x: false, y: false } },
+        axes: [
+          { ...axis, size: 32 },
+          { ...axis, size: 72, values: (_plot, ticks) => ticks.map(format) },
+        ],
+        series: [
+          {},
+          ...series.map(({ label }, index) => ({
+            label,
+            stroke: colour(COLOURS[index % COLOURS.length]!),
+            width: 2,
+            dash: DASHES[index % DASHES.length],
+            points: { show: xs.length < 2 },
+            pxAlign: 0,
+          })),
+        ],
+      },
+      [[...xs], ...series.map(({ values }) => [...values])] as uPlot.AlignedData,
+      element,
+    );
+    const watch = new ResizeObserver(() => plot.setSize({ width: Math.max(200, element.clientWidth), height: HEIGHT }));
+    watch.observe(element);
+    return () => {
+      watch.disconnect();
+      plot.destroy();
+    };
+  }, [data, isTable]);
+  const nameOf = (x: number) => (isTime ? new Date(x * 1000).toISOString().slice(0, 16).replace('T', ' ') : String(x));
+  const csv = () =>
+    [
+      ['', ...series.map(({ label }) => label)],
+      ...xs.map((x, n) => [nameOf(x), ...series.map(({ values }) => values[n])]),
+    ]
+      .map((cells) => cells.map((cell) => `"${String(cell ?? '').replaceAll('"', '""')}"`).join(','))
+      .join('\r\n');
+  return (
+    <figure class="chart">
+      <figcaption>
+        <span>{title}</span>
+        <span class="keys">
+          {series.length > 1 &&
+            series.map(({ label }, index) => (
+              <span key={label} class={`key key-${index % COLOURS.length}`}>
+                {label}
+              </span>
+            ))}
+        </span>
+        <button type="button" class="quiet small" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
+          As table
+        </button>
+        <button type="button" class="quiet small" onClick={() => void copyText(csv())}>
+          Copy CSV
+        </button>
+      </figcaption>
+      {isTable ? (
+        <div class="scroll" tabIndex={0} role="region" aria-label={title}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">{isTime ? 'Time (UTC)' : 'Units'}</th>
+                {series.map(({ label }) => (
+                  <th key={label} scope="col" class="number">
+                    {label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {xs.map((x, index) => (
+                <tr key={x}>
+                  <td>{nameOf(x)}</td>
+                  {series.map(({ label, values }) => (
+                    <td key={label} class="number">
+                      {values[index] === null || values[index] === undefined ? '–' : format(values[index])}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      ) : (
+        <div ref={place} class="plot" role="img" aria-label={title} />
+      )}
+    </figure>
+  );
+}

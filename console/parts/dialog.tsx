@@ -1,0 +1,48 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+/** A window above the page that keeps the focus; Escape closes it. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+  isSide = false,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  isSide?: boolean;
+}) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = element.current;
+    const before = document.activeElement as HTMLElement | null;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      before?.focus?.();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class={isSide ? 'side' : ''}
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => event.target === element.current && onClose()}
+    >
+      <div class="window">
+        <header>
+          <h2>{title}</h2>
+          <button type="button" class="icon" aria-label="Close" onClick={onClose}>
+            ✕
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,122 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { announce } from '../frame/live-region.tsx';
+import { requestsOfPage } from '../frame/requests.ts';
+import { address } from '../frame/route.ts';
+import { CurlLine } from './curl-line.tsx';
+import { Dialog } from './dialog.tsx';
+
+/** A page: its heading, what can be done, its content, and the requests that made it. */
+export function Page({
+  title,
+  badge,
+  under,
+  actions,
+  back,
+  children,
+}: {
+  title: string;
+  badge?: ComponentChildren;
+  under?: ComponentChildren;
+  actions?: ComponentChildren;
+  back?: { href: string; text: string };
+  children: ComponentChildren;
+}) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const path = address.value.split('?')[0];
+  useEffect(() => {
+    document.title = `${title} · Meterstone`;
+  }, [title]);
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+    announce(title);
+  }, [path]);
+  return (
+    <>
+      <header class="page">
+        <div>
+          {back && (
+            <a class="back" href={back.href}>
+              ← {back.text}
+            </a>
+          )}
+          <h1 ref={heading} tabIndex={-1}>
+            {title} {badge}
+          </h1>
+          {under && <p class="soft under">{under}</p>}
+        </div>
+        {actions && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+      <Requests />
+    </>
+  );
+}
+
+/** The requests that made the page, as curl lines. */
+function Requests() {
+  const [isOpen, setOpen] = useState(false);
+  const requests = requestsOfPage.value;
+  return (
+    <footer class="made-by">
+      <button type="button" class="quiet" data-requests onClick={() => setOpen(true)}>
+        {`Made by ${requests.length} ${requests.length === 1 ? 'request' : 'requests'}`}
+      </button>
+      {isOpen && (
+        <Dialog title="Requests of this page" onClose={() => setOpen(false)}>
+          <p class="soft">Set KEY to a key of yours, and repeat them in a shell.</p>
+          {requests.map((request) => (
+            <CurlLine key={request.path} request={request} />
+          ))}
+        </Dialog>
+      )}
+    </footer>
+  );
+}
+
+export function Section({
+  title,
+  more,
+  children,
+}: {
+  title: string;
+  more?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  return (
+    <section class="section">
+      <header>
+        <h2>{title}</h2>
+        {more}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** Facts of a record as pairs. */
+export function Facts({ of }: { of: readonly (readonly [label: string, value: ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {of.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value === null || value === undefined || value === '' ? <span class="soft">–</span> : value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Tabs of a record, each with an address. */
+export function Tabs({ of, open }: { of: readonly { name: string; text: string; href: string }[]; open: string }) {
+  return (
+    <nav class="tabs" aria-label="Parts of this page">
+      {of.map(({ name, text, href }) => (
+        <a key={name} href={href} aria-current={name === open ? 'page' : undefined}>
+          {text}
+        </a>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,86 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { ApiError } from '../frame/api.ts';
+import type { Reading } from '../frame/use-read.ts';
+import { Copy } from './copy.tsx';
+
+const PATIENCE_MS = 150;
+
+/** Nothing for a moment, then the outline of what is coming. */
+export function Loading({ rows = 4 }: { rows?: number }) {
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div class="skeleton" aria-busy="true">
+      <span class="unseen">Loading</span>
+      {isLate && Array.from({ length: rows }, (_, index) => <i key={index} />)}
+    </div>
+  );
+}
+
+/** What is shown of a read: its answer, its outline, or why there is none. */
+export function Shown<Answer>({
+  of,
+  rows,
+  children,
+}: {
+  of: Reading<Answer> & { again?: () => void };
+  rows?: number;
+  children: (answer: Answer) => ComponentChildren;
+}) {
+  if (of.data !== undefined) return <>{children(of.data)}</>;
+  if (of.error) return <Failure error={of.error} again={of.again} />;
+  return <Loading rows={rows} />;
+}
+
+const RESOURCE = /^(read|write)_action_not_allowed_for_(\w+)$/;
+
+export function sentenceOf(error: ApiError): string {
+  const [, mode, resource] = RESOURCE.exec(error.code ?? '') ?? [];
+  if (resource)
+    return `Your key may not ${mode} “${resource.replaceAll('_', ' ')}”. Ask for the permission ${resource}:${mode}.`;
+  if (error.status === 0) return 'The service cannot be reached. This page tries again when you come back to it.';
+  if (error.status === 404) return 'There is no such record, or it was deleted.';
+  if (error.status === 401) return 'You are signed out.';
+  if (error.status === 429) return 'Too many requests at the moment. Wait a second.';
+  if (error.status === 405 && error.code === 'test_clock_advancing')
+    return 'The clock is advancing. Nothing can be changed until it is there.';
+  if (error.status === 504) return 'The answer is not there yet. What you sent is not lost; look again in a minute.';
+  if (error.status >= 500) return 'The service could not answer. Try again.';
+  return error.message;
+}
+
+export function Failure({ error, again }: { error: ApiError; again?: (() => void) | undefined }) {
+  return (
+    <div class="notice bad" role="alert">
+      <p>{sentenceOf(error)}</p>
+      <p class="soft">
+        {error.code && <code>{error.code}</code>}
+        {error.requestId && (
+          <>
+            {' '}
+            Request <code>{error.requestId}</code> <Copy text={error.requestId} label="Copy request id" />
+          </>
+        )}
+      </p>
+      {again && (
+        <button type="button" class="quiet" onClick={again}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** What would stand here, and what makes the first of it. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="lead">{title}</p>
+      {children}
+    </div>
+  );
+}

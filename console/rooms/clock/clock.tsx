@@ -1,0 +1,113 @@
+import type { TestClock } from '../../frame/clock-bar.tsx';
+import { route, searchOf, to } from '../../frame/route.ts';
+import { can } from '../../frame/session.ts';
+import { useRead } from '../../frame/use-read.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { Empty, Shown } from '../../parts/states.tsx';
+import { Choices, type PageMeta, Pager, Table } from '../../parts/table.tsx';
+import { day } from '../../parts/times.tsx';
+import { Mails } from './mails.tsx';
+
+interface Entry {
+  sequence: number;
+  at: string;
+  kind: string;
+  name: string;
+  resource_type: string | null;
+  svc_resource_id: string | null;
+  external_customer_id: string | null;
+  summary: Record<string, unknown>;
+}
+
+/** What happens when? */
+export default function Clock() {
+  const { query } = route.value;
+  const show = query.get('show') ?? '';
+  const clock = useRead<{ test_clock: TestClock }>('/test_clock');
+  return (
+    <Page
+      title="Test clock"
+      badge={clock.data && <Badge of={clock.data.test_clock.status} />}
+      under="The time of this sandbox is its own: move it with the bar below, and see what the service does on each day."
+    >
+      {clock.error?.status === 404 ? (
+        <Empty title="This sandbox lives in real time">
+          <p class="soft">Give it a clock with the bar at the foot of the page.</p>
+        </Empty>
+      ) : (
+        <>
+          <div class="bar">
+            <Choices
+              label="What to show"
+              name="show"
+              options={[
+                ['', 'Timeline'],
+                ['mails', 'Mails caught'],
+              ]}
+            />
+          </div>
+          {show === '' ? <Timeline /> : <Mails />}
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Timeline() {
+  const { query } = route.value;
+  const list = useRead<{ timeline: Entry[]; meta: PageMeta }>(
+    can('test_clock') ? `/test_clock/timeline${searchOf({ per_page: 100, page: query.get('page') ?? 1 })}` : null,
+  );
+  return (
+    <Shown of={list} rows={10}>
+      {({ timeline, meta }) =>
+        timeline.length === 0 ? (
+          <Empty title="Nothing has happened yet" />
+        ) : (
+          <>
+            {byDay(timeline).map(([date, entries]) => (
+              <Section key={date} title={day(date)}>
+                <Table
+                  label={`What happened on ${day(date)}`}
+                  rows={entries}
+                  keyOf={({ sequence }) => String(sequence)}
+                  columns={[
+                    { head: 'UTC', cell: ({ at }) => at.slice(11, 19) },
+                    { head: 'What', cell: ({ name }) => name.replace('.', ' ').replaceAll('_', ' ') },
+                    { head: 'Kind', cell: ({ kind }) => <Badge of={kind} tone="plain" />, isExtra: true },
+                    { head: 'Record', cell: (entry) => <Subject of={entry} /> },
+                  ]}
+                />
+              </Section>
+            ))}
+            <Pager meta={meta} />
+          </>
+        )
+      }
+    </Shown>
+  );
+}
+
+function byDay(entries: readonly Entry[]): [date: string, entries: Entry[]][] {
+  const days = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const date = entry.at.slice(0, 10);
+    days.set(date, [...(days.get(date) ?? []), entry]);
+  }
+  return [...days];
+}
+
+function Subject({ of: { resource_type, svc_resource_id, external_customer_id, summary } }: { of: Entry }) {
+  const text = String(summary.number ?? summary.code ?? summary.external_id ?? '');
+  return (
+    <>
+      {resource_type === 'Invoice' && svc_resource_id ? (
+        <a href={to('invoices', svc_resource_id)}>{text || 'invoice'}</a>
+      ) : (
+        text
+      )}{' '}
+      {external_customer_id && <a href={to('customers', external_customer_id)}>{external_customer_id}</a>}
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+import { to } from '../../frame/route.ts';
+import { useRead } from '../../frame/use-read.ts';
+import { copyText, Id } from '../../parts/copy.tsx';
+import { Facts, Page, Section } from '../../parts/page.tsx';
+import { Shown } from '../../parts/states.tsx';
+import { When } from '../../parts/times.tsx';
+import type { Event } from './events.tsx';
+
+/** One event by its transaction id, with all that was sent. */
+export function EventPage({ transactionId }: { transactionId: string }) {
+  const reading = useRead<{ event: Event }>(`/events/${encodeURIComponent(transactionId)}`);
+  return (
+    <Shown of={reading}>
+      {({ event }) => (
+        <Page
+          title={event.transaction_id}
+          back={{ href: to('events'), text: 'Events' }}
+          under={
+            <>
+              {event.code} of{' '}
+              <a href={to('subscriptions', event.external_subscription_id)}>{event.external_subscription_id}</a>
+            </>
+          }
+          actions={
+            <button type="button" onClick={() => void copyText(factsOf(event))}>
+              Copy for the customer
+            </button>
+          }
+        >
+          <div class="card padded">
+            <Facts
+              of={[
+                ['Time of use', <When at={event.timestamp} />],
+                ['Stored', <When at={event.created_at} />],
+                ['Metric', <a href={to('metrics', event.code)}>{event.code}</a>],
+                ['Id', <Id of={event.svc_id} />],
+              ]}
+            />
+          </div>
+          <Section title="Properties">
+            <pre class="json">{JSON.stringify(event.properties, null, 2)}</pre>
+          </Section>
+        </Page>
+      )}
+    </Shown>
+  );
+}
+
+const factsOf = (event: Event): string =>
+  [
+    `Event ${event.transaction_id}`,
+    `Metric: ${event.code}`,
+    `Subscription: ${event.external_subscription_id}`,
+    `Time of use: ${event.timestamp}`,
+    `Stored: ${event.created_at}`,
+    `Properties: ${JSON.stringify(event.properties)}`,
+  ].join('\n');

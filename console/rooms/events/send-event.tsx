@@ -1,0 +1,46 @@
+import { useMemo } from 'preact/hooks';
+import { useRead } from '../../frame/use-read.ts';
+import { FormDialog } from '../../parts/form.tsx';
+
+/** Sends one event, as an application would. */
+export function SendEvent({ subscriptionId, onClose }: { subscriptionId?: string; onClose: () => void }) {
+  const transactionId = useMemo(() => `console-${crypto.randomUUID()}`, []);
+  const metrics = useRead<{ billable_metrics: { code: string; name: string; field_name: string | null }[] }>(
+    '/billable_metrics?per_page=100',
+  );
+  if (!metrics.data) return null;
+  const options = metrics.data.billable_metrics.map(({ code, name }) => [code, `${name} (${code})`] as const);
+  const first = metrics.data.billable_metrics[0];
+  return (
+    <FormDialog
+      title="Send an event"
+      submit="Send"
+      onClose={onClose}
+      fields={[
+        { name: 'external_subscription_id', label: 'Subscription', isNeeded: true, value: subscriptionId ?? '' },
+        { name: 'code', label: 'Metric', type: 'select', options, value: first?.code ?? '' },
+        {
+          name: 'properties',
+          label: 'Properties as JSON',
+          type: 'textarea',
+          value: first?.field_name ? JSON.stringify({ [first.field_name]: 1 }) : '{}',
+        },
+        { name: 'transaction_id', label: 'Transaction id', isNeeded: true, value: transactionId },
+      ]}
+      command={({ properties = '', ...event }) => ({
+        method: 'POST',
+        path: '/events',
+        body: { event: { ...event, properties: parsed(properties) } },
+      })}
+    />
+  );
+}
+
+/** What is no JSON goes out as it is typed, and the service says so. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

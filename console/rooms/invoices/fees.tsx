@@ -1,0 +1,188 @@
+import { useSignal } from '@preact/signals';
+import { useRead } from '../../frame/use-read.ts';
+import { decimal, money, price } from '../../parts/amounts.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Shown } from '../../parts/states.tsx';
+import { type PageMeta, Table } from '../../parts/table.tsx';
+import { When } from '../../parts/times.tsx';
+
+export interface Fee {
+  svc_id: string;
+  item: {
+    type: string;
+    code: string;
+    name: string;
+    invoice_display_name: string;
+    filters: Record<string, string[]> | null;
+    grouped_by: Record<string, string | null>;
+  };
+  units: string;
+  precise_unit_amount: string;
+  amount_cents: number;
+  amount_currency: string;
+  events_count: number | null;
+}
+
+/** The lines of an invoice; each says why it costs what it costs. */
+export function Fees({ fees, currency }: { fees: readonly Fee[]; currency: string }) {
+  const opened = useSignal<Fee | undefined>(undefined);
+  return (
+    <>
+      <Table
+        label="Fees"
+        rows={fees}
+        keyOf={({ svc_id }) => svc_id}
+        columns={[
+          {
+            head: 'Line',
+            cell: (fee) => (
+              <>
+                {fee.item.invoice_display_name || fee.item.name}
+                <span class="second">{partsOf(fee)}</span>
+              </>
+            ),
+          },
+          { head: 'Units', cell: ({ units }) => decimal(units), isNumber: true },
+          {
+            head: 'Price of one',
+            cell: ({ precise_unit_amount }) => price(precise_unit_amount, currency),
+            isNumber: true,
+            isExtra: true,
+          },
+          { head: 'Amount', cell: ({ amount_cents }) => money(amount_cents, currency), isNumber: true },
+          {
+            head: 'Origin',
+            cell: (fee) => (
+              <button
+                type="button"
+                class="small"
+                aria-label={`Why ${money(fee.amount_cents, currency)} for ${fee.item.name}`}
+                onClick={() => {
+                  opened.value = fee;
+                }}
+              >
+                Why?
+              </button>
+            ),
+          },
+        ]}
+      />
+      {opened.value && (
+        <Why
+          fee={opened.value}
+          onClose={() => {
+            opened.value = undefined;
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function partsOf({ item, events_count }: Fee): string {
+  const values = [...Object.values(item.filters ?? {}).flat(), ...Object.values(item.grouped_by ?? {})];
+  return [
+    ...values.filter((value) => value !== null),
+    ...(events_count === null ? [item.type.replaceAll('_', ' ')] : [`${decimal(String(events_count))} events`]),
+  ].join(' · ');
+}
+
+interface Explanation {
+  explainable: boolean;
+  reason?: string;
+  provisional: boolean;
+  texts: string[];
+  events: { count: number; url: string } | null;
+  check: { equal: boolean; explained_amount_cents: number; stored_amount_cents: number } | null;
+}
+
+/** How a fee was computed, as sentences, with the events behind it. */
+function Why({ fee, onClose }: { fee: Fee; onClose: () => void }) {
+  const showsEvents = useSignal(false);
+  const reading = useRead<{ explanation: Explanation }>(`/fees/${fee.svc_id}/explanation`);
+  return (
+    <Dialog title={`Why ${money(fee.amount_cents, fee.amount_currency)}?`} onClose={onClose}>
+      <Shown of={reading}>
+        {({ explanation }) => (
+          <>
+            {!explanation.explainable && (
+              <p class="notice">This fee cannot be explained: {explanation.reason?.replaceAll('_', ' ')}.</p>
+            )}
+            <ol class="reasons">
+              {explanation.texts.map((text) => (
+                <li key={text}>{text}</li>
+              ))}
+            </ol>
+            {explanation.check && (
+              <p>
+                <Badge of="check" tone={explanation.check.equal ? 'good' : 'bad'}>
+                  {explanation.check.equal ? 'recomputed: equal' : 'recomputed: differs'}
+                </Badge>{' '}
+                <span class="soft">
+                  {money(explanation.check.explained_amount_cents, fee.amount_currency)} computed anew,{' '}
+                  {money(explanation.check.stored_amount_cents, fee.amount_currency)} on the invoice
+                </span>
+              </p>
+            )}
+            {explanation.events && explanation.events.count > 0 && (
+              <p>
+                <button
+                  type="button"
+                  aria-expanded={showsEvents.value}
+                  onClick={() => {
+                    showsEvents.value = !showsEvents.value;
+                  }}
+                >
+                  {`${showsEvents.value ? 'Hide' : 'Show'} its ${decimal(String(explanation.events.count))} events`}
+                </button>
+              </p>
+            )}
+            {showsEvents.value && <EventsOfFee id={fee.svc_id} />}
+          </>
+        )}
+      </Shown>
+    </Dialog>
+  );
+}
+
+interface FeeEvent {
+  transaction_id: string;
+  timestamp: string;
+  properties: Record<string, unknown>;
+}
+
+function EventsOfFee({ id }: { id: string }) {
+  const page = useSignal(1);
+  const reading = useRead<{ events: FeeEvent[]; meta: PageMeta }>(`/fees/${id}/events?per_page=20&page=${page.value}`);
+  return (
+    <Shown of={reading}>
+      {({ events, meta }) => (
+        <>
+          <Table
+            label="Events of this fee"
+            rows={events}
+            keyOf={({ transaction_id }) => transaction_id}
+            columns={[
+              { head: 'Event', cell: ({ transaction_id }) => <code>{transaction_id}</code> },
+              { head: 'Time', cell: ({ timestamp }) => <When at={timestamp} /> },
+              {
+                head: 'Properties',
+                cell: ({ properties }) => <code>{JSON.stringify(properties)}</code>,
+                isExtra: true,
+              },
+            ]}
+          />
+          <nav class="pager" aria-label="Pages of events">
+            <button type="button" class="quiet" disabled={page.value === 1} onClick={() => page.value--}>
+              ← Former
+            </button>
+            <button type="button" class="quiet" disabled={!meta.next_page} onClick={() => page.value++}>
+              Next →
+            </button>
+          </nav>
+        </>
+      )}
+    </Shown>
+  );
+}

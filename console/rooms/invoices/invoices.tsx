@@ -1,0 +1,111 @@
+import { route, searchOf, to } from '../../frame/route.ts';
+import { can } from '../../frame/session.ts';
+import { useRead } from '../../frame/use-read.ts';
+import { Action, FormDialog } from '../../parts/form.tsx';
+import { Page } from '../../parts/page.tsx';
+import type { Invoice } from '../../parts/records.ts';
+import { Empty } from '../../parts/states.tsx';
+import { Choices, type PageMeta, SearchField } from '../../parts/table.tsx';
+import { InvoicePage } from './invoice.tsx';
+import { InvoiceTable } from './invoice-table.tsx';
+
+/** Quick filters, as the API takes them. */
+const SHOWN: Record<string, Record<string, string>> = {
+  draft: { status: 'draft' },
+  outstanding: { status: 'finalized', payment_status: 'pending' },
+  overdue: { payment_overdue: 'true' },
+  failed: { status: 'finalized', payment_status: 'failed' },
+  disputed: { payment_dispute_lost: 'true' },
+  voided: { status: 'voided' },
+  broken: { status: 'failed' },
+};
+
+export default function Invoices() {
+  const { id } = route.value;
+  return id === undefined ? <List /> : <InvoicePage key={id} id={id} />;
+}
+
+/** Who owes, and what failed? */
+function List() {
+  const { query } = route.value;
+  const [show, search] = [query.get('show') ?? '', query.get('q') ?? ''];
+  const list = useRead<{ invoices: Invoice[]; meta: PageMeta }>(
+    `/invoices${searchOf({ per_page: 25, page: query.get('page') ?? 1, search_term: search, ...SHOWN[show] })}`,
+  );
+  return (
+    <Page
+      title="Invoices"
+      actions={
+        can('invoice', 'write') && (
+          <>
+            {show === 'draft' && (
+              <Action text="Finalize all drafts">
+                {(close) => (
+                  <RunDialog
+                    title="Finalize all drafts"
+                    path="/invoices/finalize_all"
+                    submit="Finalize all"
+                    onClose={close}
+                  />
+                )}
+              </Action>
+            )}
+            {show === 'failed' && (
+              <Action text="Try all again">
+                {(close) => (
+                  <RunDialog
+                    title="Try failed invoices again"
+                    path="/invoices/retry_all"
+                    submit="Try all"
+                    onClose={close}
+                  />
+                )}
+              </Action>
+            )}
+          </>
+        )
+      }
+    >
+      <div class="bar">
+        <Choices
+          label="Which invoices"
+          name="show"
+          options={[
+            ['', 'All'],
+            ['draft', 'Drafts'],
+            ['outstanding', 'Outstanding'],
+            ['overdue', 'Overdue'],
+            ['failed', 'Failed'],
+            ['disputed', 'Disputed'],
+            ['voided', 'Voided'],
+            ['broken', 'Not made'],
+          ]}
+        />
+        <SearchField label="Number, customer or id" />
+      </div>
+      <InvoiceTable
+        list={list}
+        empty={
+          show === '' && search === '' ? undefined : (
+            <Empty title="No invoice is like that">
+              <a href={to('invoices')}>Show all invoices</a>
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+function RunDialog(props: { title: string; path: string; submit: string; onClose: () => void }) {
+  return (
+    <FormDialog
+      title={props.title}
+      submit={props.submit}
+      onClose={props.onClose}
+      command={() => ({ method: 'POST', path: props.path })}
+    >
+      <p>It begins now and goes on in the background; the list shows how far it is.</p>
+    </FormDialog>
+  );
+}

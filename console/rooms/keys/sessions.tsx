@@ -1,0 +1,66 @@
+import { can } from '../../frame/session.ts';
+import { useRead } from '../../frame/use-read.ts';
+import { Action, FormDialog } from '../../parts/form.tsx';
+import { Shown } from '../../parts/states.tsx';
+import { type PageMeta, Table } from '../../parts/table.tsx';
+import { Ago, When } from '../../parts/times.tsx';
+
+interface ConsoleSession {
+  svc_id: string;
+  kind: string;
+  api_key_last4: string | null;
+  user_agent: string | null;
+  remote_address: string;
+  created_at: string;
+  last_seen_at: string;
+  expires_at: string;
+}
+
+/** Browsers that are signed in for this organization. */
+export function Sessions() {
+  const list = useRead<{ console_sessions: ConsoleSession[]; meta: PageMeta }>('/console_sessions?per_page=100');
+  return (
+    <Shown of={list}>
+      {({ console_sessions }) => (
+        <Table
+          label="Sessions"
+          rows={console_sessions}
+          keyOf={({ svc_id }) => svc_id}
+          columns={[
+            { head: 'Browser', cell: ({ user_agent }) => shortAgent(user_agent) },
+            { head: 'Address', cell: ({ remote_address }) => <code>{remote_address}</code> },
+            { head: 'Key', cell: ({ api_key_last4 }) => <code>…{api_key_last4}</code> },
+            { head: 'Last seen', cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
+            { head: 'Ends', cell: ({ expires_at }) => <When at={expires_at} />, isExtra: true },
+            {
+              head: 'Do',
+              cell: ({ svc_id }) =>
+                can('api_key', 'write') && (
+                  <Action text="Sign out">
+                    {(close) => (
+                      <FormDialog
+                        title="Sign this browser out"
+                        submit="Sign out"
+                        onClose={close}
+                        command={() => ({ method: 'DELETE', path: `/console_sessions/${svc_id}` })}
+                      >
+                        <p>Its next request is refused. Its other organizations stay open.</p>
+                      </FormDialog>
+                    )}
+                  </Action>
+                ),
+            },
+          ]}
+        />
+      )}
+    </Shown>
+  );
+}
+
+/** The browser and its system, of a text that names much more. */
+function shortAgent(agent: string | null): string {
+  if (agent === null) return 'unknown';
+  const browser = /(Firefox|Edg|Chrome|Safari)\/\d+/.exec(agent)?.[0].replace('Edg/', 'Edge/').replace('/', ' ');
+  const system = /\(([^;)]+)/.exec(agent)?.[1];
+  return browser ? `${browser}${system ? `, ${system}` : ''}` : agent.slice(0, 40);
+}

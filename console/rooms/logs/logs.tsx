@@ -1,0 +1,98 @@
+import { route, searchOf } from '../../frame/route.ts';
+import { can } from '../../frame/session.ts';
+import { useRead } from '../../frame/use-read.ts';
+import { Page } from '../../parts/page.tsx';
+import type { Activity } from '../../parts/records.ts';
+import { Empty, Shown } from '../../parts/states.tsx';
+import { Choices, type PageMeta, Pager, Table } from '../../parts/table.tsx';
+import { When } from '../../parts/times.tsx';
+import { ActivityList } from './activity-list.tsx';
+import { ApiLog } from './api-log.tsx';
+
+/** Who did it, and what did they send? */
+export default function Logs() {
+  const show = route.value.query.get('show') ?? '';
+  return (
+    <Page title="Logs">
+      <div class="bar">
+        <Choices
+          label="Which log"
+          name="show"
+          options={[
+            ['', 'Activities'],
+            ...(can('api_log') ? [['api', 'API requests'] as const] : []),
+            ...(can('security_log') ? [['security', 'Security'] as const] : []),
+          ]}
+        />
+      </div>
+      {show === '' && <Activities />}
+      {show === 'api' && <ApiLog />}
+      {show === 'security' && <Security />}
+    </Page>
+  );
+}
+
+function Activities() {
+  const { query } = route.value;
+  const list = useRead<{ activity_logs: Activity[]; meta: PageMeta }>(
+    `/activity_logs${searchOf({ per_page: 50, page: query.get('page') ?? 1 })}`,
+  );
+  return (
+    <Shown of={list} rows={10}>
+      {({ activity_logs, meta }) => (
+        <>
+          <ActivityList activities={activity_logs} />
+          <Pager meta={meta} />
+        </>
+      )}
+    </Shown>
+  );
+}
+
+interface SecurityRow {
+  log_id: string;
+  log_event: string;
+  user_email: string | null;
+  logged_at: string;
+  resources: Record<string, unknown>;
+  device_info: { user_agent?: string };
+}
+
+function Security() {
+  const { query } = route.value;
+  // The list needs an end; tomorrow includes everything, and is the same text all day.
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  const list = useRead<{ security_logs: SecurityRow[]; meta: PageMeta }>(
+    `/security_logs${searchOf({ per_page: 25, page: query.get('page') ?? 1, to_date: tomorrow })}`,
+  );
+  return (
+    <Shown of={list} rows={8}>
+      {({ security_logs, meta }) =>
+        security_logs.length === 0 ? (
+          <Empty title="Nothing yet">
+            <p class="soft">Keys that are made or ended, endpoints, and sign-ins to the console stand here.</p>
+          </Empty>
+        ) : (
+          <>
+            <Table
+              label="Security log"
+              rows={security_logs}
+              keyOf={({ log_id }) => log_id}
+              columns={[
+                { head: 'What', cell: ({ log_event }) => log_event.replace('.', ' ').replaceAll('_', ' ') },
+                { head: 'When', cell: ({ logged_at }) => <When at={logged_at} /> },
+                { head: 'Concerns', cell: ({ resources }) => <code>{JSON.stringify(resources)}</code>, isExtra: true },
+                {
+                  head: 'Browser or program',
+                  cell: ({ device_info }) => device_info.user_agent ?? <span class="soft">–</span>,
+                  isExtra: true,
+                },
+              ]}
+            />
+            <Pager meta={meta} />
+          </>
+        )
+      }
+    </Shown>
+  );
+}

@@ -1,0 +1,111 @@
+import type { ChargeModelName } from '../../../src/engine/pricing/charge-models.ts';
+import { FieldInput } from '../../parts/form.tsx';
+import { faultsOf } from './calculate.ts';
+import { Calculator } from './calculator.tsx';
+import { type DraftCharge, propertiesFor } from './draft.ts';
+import { RangeTable } from './range-table.tsx';
+import { type Metric, MODELS } from './records.ts';
+
+const TEXTS: Partial<Record<ChargeModelName, readonly (readonly [key: string, label: string, isWhole?: true])[]>> = {
+  standard: [['amount', 'Price of a unit']],
+  package: [
+    ['amount', 'Price of a package'],
+    ['package_size', 'Units in a package', true],
+    ['free_units', 'Free units', true],
+  ],
+  percentage: [
+    ['rate', 'Percent'],
+    ['fixed_amount', 'Fixed amount of an event'],
+    ['free_units_per_events', 'Free events', true],
+    ['free_units_per_total_aggregation', 'Free amount'],
+    ['per_transaction_min_amount', 'Least of an event'],
+    ['per_transaction_max_amount', 'Most of an event'],
+  ],
+};
+
+const RANGES: Partial<Record<ChargeModelName, readonly [key: string, value: string, label: string]>> = {
+  graduated: ['graduated_ranges', 'per_unit_amount', 'Price of a unit'],
+  volume: ['volume_ranges', 'per_unit_amount', 'Price of a unit'],
+  graduated_percentage: ['graduated_percentage_ranges', 'rate', 'Percent'],
+};
+
+/** One charge: metric, model and prices, with the calculator beside them. */
+export function ChargeEditor({
+  charge,
+  metrics,
+  currency,
+  onChange,
+  onRemove,
+}: {
+  charge: DraftCharge;
+  metrics: readonly Metric[];
+  currency: string;
+  onChange: (charge: DraftCharge) => void;
+  onRemove: () => void;
+}) {
+  const { key, model, properties } = charge;
+  const set = (changes: Record<string, unknown>) => {
+    const next = Object.entries({ ...properties, ...changes }).filter(([, value]) => value !== undefined);
+    onChange({ ...charge, properties: Object.fromEntries(next) });
+  };
+  const faults = faultsOf(model, properties);
+  const ranges = RANGES[model];
+  return (
+    <div class="card padded charge">
+      <div class="basics">
+        <FieldInput
+          field={{
+            name: `${key}-metric`,
+            label: 'Metric',
+            type: 'select',
+            options: metrics.map(({ svc_id, name }) => [svc_id, name] as const),
+          }}
+          value={charge.metricId}
+          onInput={(metricId) => onChange({ ...charge, metricId })}
+        />
+        <FieldInput
+          field={{ name: `${key}-model`, label: 'Price', type: 'select', options: MODELS }}
+          value={model}
+          onInput={(text) => {
+            const chosen = text as ChargeModelName;
+            onChange({ ...charge, model: chosen, properties: propertiesFor(chosen) });
+          }}
+        />
+        {(TEXTS[model] ?? []).map(([name, label, isWhole]) => (
+          <FieldInput
+            key={name}
+            field={{ name: `${key}-${name}`, label, type: 'number' }}
+            value={String(properties[name] ?? '')}
+            onInput={(text) =>
+              set({
+                [name]:
+                  text === '' && model === 'percentage' && name !== 'rate'
+                    ? undefined
+                    : isWhole && /^\d{1,15}$/.test(text)
+                      ? Number(text)
+                      : text,
+              })
+            }
+          />
+        ))}
+      </div>
+      {ranges && (
+        <RangeTable
+          rows={(properties[ranges[0]] as Record<string, unknown>[] | undefined) ?? []}
+          valueKey={ranges[1]}
+          valueLabel={ranges[2]}
+          onChange={(rows) => set({ [ranges[0]]: rows })}
+        />
+      )}
+      {faults.length > 0 && (
+        <p class="fault">Not complete: {faults.map((code) => code.replaceAll('_', ' ')).join(', ')}</p>
+      )}
+      <Calculator id={key} model={model} properties={properties} currency={currency} />
+      <p>
+        <button type="button" class="quiet" onClick={onRemove}>
+          Remove this charge
+        </button>
+      </p>
+    </div>
+  );
+}

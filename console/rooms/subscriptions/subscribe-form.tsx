@@ -1,0 +1,59 @@
+import { go, to } from '../../frame/route.ts';
+import { useRead } from '../../frame/use-read.ts';
+import { FormDialog } from '../../parts/form.tsx';
+import { Loading } from '../../parts/states.tsx';
+
+/** Subscribes a customer to a plan, or changes the plan of a subscription. */
+export function SubscribeForm({
+  customerId,
+  subscriptionId,
+  onClose,
+}: {
+  customerId: string;
+  subscriptionId?: string;
+  onClose: () => void;
+}) {
+  const plans = useRead<{ plans: { code: string; name: string }[] }>('/plans?per_page=100');
+  if (!plans.data) return <Loading rows={1} />;
+  const options = plans.data.plans.map(({ code, name }) => [code, `${name} (${code})`] as const);
+  return (
+    <FormDialog
+      title={subscriptionId === undefined ? 'Subscribe to a plan' : 'Change the plan'}
+      submit={subscriptionId === undefined ? 'Subscribe' : 'Change'}
+      onClose={onClose}
+      onDone={(answer) => {
+        const made = (answer as { subscription?: { external_id: string } }).subscription;
+        if (made) go(to('subscriptions', made.external_id));
+      }}
+      fields={[
+        { name: 'plan_code', label: 'Plan', type: 'select', options, value: options[0]?.[0] ?? '' },
+        ...(subscriptionId === undefined
+          ? [
+              {
+                name: 'external_id',
+                label: 'External id of the subscription',
+                isNeeded: true,
+                value: `${customerId}-1`,
+                hint: 'Events name the subscription by it.',
+              },
+            ]
+          : []),
+      ]}
+      command={({ plan_code, external_id }) => ({
+        method: 'POST',
+        path: '/subscriptions',
+        body: {
+          subscription: {
+            external_customer_id: customerId,
+            plan_code,
+            external_id: subscriptionId ?? external_id,
+          },
+        },
+      })}
+    >
+      {subscriptionId !== undefined && (
+        <p class="soft">A dearer plan begins now; a cheaper one when the period ends.</p>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,221 @@
+import { searchOf, to } from '../../frame/route.ts';
+import { can, organization } from '../../frame/session.ts';
+import { useRead } from '../../frame/use-read.ts';
+import { count, decimal, money } from '../../parts/amounts.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Id } from '../../parts/copy.tsx';
+import { Figure } from '../../parts/figure.tsx';
+import { Action } from '../../parts/form.tsx';
+import { Facts, Page, Section } from '../../parts/page.tsx';
+import type { Subscription } from '../../parts/records.ts';
+import { Empty, Shown } from '../../parts/states.tsx';
+import { Table } from '../../parts/table.tsx';
+import { day } from '../../parts/times.tsx';
+import { SendEvent } from '../events/send-event.tsx';
+import { SubscribeForm } from './subscribe-form.tsx';
+import { TerminateForm } from './terminate-form.tsx';
+
+interface ChargeUsage {
+  units: string;
+  projected_units?: string;
+  amount_cents: number;
+  projected_amount_cents?: number;
+  events_count: number;
+  billable_metric: { name: string; code: string };
+  charge: { svc_id: string; code: string; charge_model: string; invoice_display_name?: string | null };
+}
+
+interface Usage {
+  from_datetime: string;
+  to_datetime: string;
+  currency: string;
+  amount_cents: number;
+  total_amount_cents: number;
+  projected_amount_cents?: number;
+  charges_usage: ChargeUsage[];
+}
+
+/** What will the next bill be? */
+export function SubscriptionPage({ externalId }: { externalId: string }) {
+  const id = encodeURIComponent(externalId);
+  const reading = useRead<{ subscription: Subscription }>(`/subscriptions/${id}`);
+  return (
+    <Shown of={reading} rows={8}>
+      {({ subscription }) => (
+        <Page
+          title={subscription.name ?? subscription.external_id}
+          badge={<Badge of={subscription.status} />}
+          back={{
+            href: to('customers', subscription.external_customer_id),
+            text: subscription.external_customer_id,
+          }}
+          under={
+            <>
+              Plan <a href={to('plans', subscription.plan_code)}>{subscription.plan_code}</a> · since{' '}
+              {day(subscription.started_at ?? subscription.subscription_at)}
+              {subscription.next_plan_code &&
+                ` · ${subscription.next_plan_code} from ${day(subscription.downgrade_plan_date)}`}
+            </>
+          }
+          actions={
+            <>
+              {organization.value?.sandbox && can('event', 'write') && subscription.status === 'active' && (
+                <Action text="Send a test event">
+                  {(close) => <SendEvent subscriptionId={externalId} onClose={close} />}
+                </Action>
+              )}
+              {can('subscription', 'write') && subscription.status === 'active' && (
+                <>
+                  <Action text="Change plan">
+                    {(close) => (
+                      <SubscribeForm
+                        customerId={subscription.external_customer_id}
+                        subscriptionId={externalId}
+                        onClose={close}
+                      />
+                    )}
+                  </Action>
+                  <Action text="Terminate">
+                    {(close) => <TerminateForm subscription={subscription} onClose={close} />}
+                  </Action>
+                </>
+              )}
+            </>
+          }
+        >
+          {subscription.status === 'active' && can('customer_usage') && <CurrentUsage subscription={subscription} />}
+          <PastUsage subscription={subscription} />
+          <Section title="Facts">
+            <div class="card padded">
+              <Facts
+                of={[
+                  ['Fee of a period', money(subscription.plan_amount_cents, subscription.plan_amount_currency)],
+                  ['Billing', subscription.billing_time],
+                  [
+                    'Current period',
+                    `${day(subscription.current_billing_period_started_at)} – ${day(subscription.current_billing_period_ending_at)}`,
+                  ],
+                  ['Ends', day(subscription.terminated_at ?? subscription.ending_at)],
+                  ['Plan before', subscription.previous_plan_code],
+                  ['Id', <Id of={subscription.svc_id} />],
+                ]}
+              />
+            </div>
+          </Section>
+        </Page>
+      )}
+    </Shown>
+  );
+}
+
+function usagePath(kind: string, { external_customer_id, external_id }: Subscription, filters: object = {}): string {
+  const query = searchOf({ external_subscription_id: external_id, ...filters });
+  return `/customers/${encodeURIComponent(external_customer_id)}/${kind}${query}`;
+}
+
+function CurrentUsage({ subscription }: { subscription: Subscription }) {
+  const path = usagePath('projected_usage', subscription);
+  const reading = useRead<{ customer_projected_usage: Usage }>(path, { everySeconds: 30 });
+  return (
+    <Shown of={reading}>
+      {({ customer_projected_usage: usage }) => {
+        const fee = subscription.plan_amount_cents;
+        const projected = usage.projected_amount_cents ?? usage.amount_cents;
+        return (
+          <>
+            <div class="figures">
+              <Figure
+                label="Usage so far"
+                value={money(usage.amount_cents, usage.currency)}
+                note={`since ${day(usage.from_datetime)}, before taxes`}
+                origin={{ path, formula: 'amount_cents of the current window.', answer: usage }}
+              />
+              <Figure
+                label="Projected usage"
+                value={money(projected, usage.currency)}
+                note={`by ${day(usage.to_datetime)}, if it goes on like this`}
+                origin={{
+                  path,
+                  formula: 'projected_amount_cents: the units so far ÷ days passed × days of the window, priced.',
+                }}
+              />
+              <Figure
+                label="Next bill, about"
+                value={money(projected + fee, usage.currency)}
+                note={`with ${money(fee, usage.currency)} for the plan, before taxes`}
+                origin={{ path, formula: 'projected_amount_cents and plan_amount_cents of the subscription.' }}
+              />
+            </div>
+            <Section title="Usage of this period">
+              {usage.charges_usage.length === 0 ? (
+                <Empty title="The plan has no usage charges" />
+              ) : (
+                <Table
+                  label="Usage by charge"
+                  rows={usage.charges_usage}
+                  keyOf={({ charge }) => charge.svc_id}
+                  columns={[
+                    {
+                      head: 'Charge',
+                      cell: ({ charge, billable_metric: metric }) => (
+                        <>
+                          {charge.invoice_display_name || metric.name}
+                          <span class="second">
+                            {metric.code} · {charge.charge_model.replaceAll('_', ' ')}
+                          </span>
+                        </>
+                      ),
+                    },
+                    { head: 'Events', cell: (row) => count(row.events_count), isNumber: true, isExtra: true },
+                    { head: 'Units', cell: (row) => decimal(row.units), isNumber: true },
+                    {
+                      head: 'Units projected',
+                      cell: (row) => decimal(row.projected_units),
+                      isNumber: true,
+                      isExtra: true,
+                    },
+                    { head: 'Amount', cell: (row) => money(row.amount_cents, usage.currency), isNumber: true },
+                    {
+                      head: 'Projected',
+                      cell: (row) => money(row.projected_amount_cents, usage.currency),
+                      isNumber: true,
+                      isExtra: true,
+                    },
+                  ]}
+                />
+              )}
+            </Section>
+          </>
+        );
+      }}
+    </Shown>
+  );
+}
+
+function PastUsage({ subscription }: { subscription: Subscription }) {
+  const path = usagePath('past_usage', subscription, { periods_count: 6 });
+  const reading = useRead<{ usage_periods: (Usage & { svc_invoice_id: string | null })[] }>(
+    can('customer_usage') ? path : null,
+  );
+  if (!reading.data || reading.data.usage_periods.length === 0) return null;
+  return (
+    <Section title="Past periods">
+      <Table
+        label="Past periods"
+        rows={reading.data.usage_periods}
+        keyOf={({ from_datetime }) => from_datetime}
+        href={({ svc_invoice_id }) => (svc_invoice_id ? to('invoices', svc_invoice_id) : undefined)}
+        columns={[
+          { head: 'Period', cell: (each) => `${day(each.from_datetime)} – ${day(each.to_datetime)}` },
+          {
+            head: 'Units',
+            cell: (each) =>
+              each.charges_usage.map((charge) => `${charge.billable_metric.code} ${decimal(charge.units)}`).join(' · '),
+            isExtra: true,
+          },
+          { head: 'Usage', cell: (each) => money(each.amount_cents, each.currency), isNumber: true },
+        ]}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,82 @@
+import { route, searchOf, to } from '../../frame/route.ts';
+import { useRead } from '../../frame/use-read.ts';
+import { money } from '../../parts/amounts.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Page } from '../../parts/page.tsx';
+import type { Subscription } from '../../parts/records.ts';
+import { Empty, Shown } from '../../parts/states.tsx';
+import { Choices, type PageMeta, Pager, Table } from '../../parts/table.tsx';
+import { day } from '../../parts/times.tsx';
+import { SubscriptionPage } from './subscription.tsx';
+
+export default function Subscriptions() {
+  const { id } = route.value;
+  return id === undefined ? <List /> : <SubscriptionPage key={id} externalId={id} />;
+}
+
+function List() {
+  const { query } = route.value;
+  const status = query.get('status') ?? 'active';
+  const list = useRead<{ subscriptions: Subscription[]; meta: PageMeta }>(
+    `/subscriptions${searchOf({ per_page: 25, page: query.get('page') ?? 1, status: [status] })}`,
+  );
+  return (
+    <Page title="Subscriptions">
+      <div class="bar">
+        <Choices
+          label="Which subscriptions"
+          name="status"
+          options={[
+            ['', 'Active'],
+            ['pending', 'Pending'],
+            ['terminated', 'Terminated'],
+            ['canceled', 'Canceled'],
+          ]}
+        />
+      </div>
+      <Shown of={list} rows={8}>
+        {({ subscriptions, meta }) =>
+          subscriptions.length === 0 ? (
+            <Empty title={`No subscription is ${status}`}>
+              <p class="soft">
+                A subscription ties a customer to a plan. Make one on the page of a{' '}
+                <a href={to('customers')}>customer</a>.
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <Table
+                label="Subscriptions"
+                rows={subscriptions}
+                keyOf={({ svc_id }) => svc_id}
+                href={({ external_id }) => to('subscriptions', external_id)}
+                columns={[
+                  { head: 'Subscription', cell: ({ name, external_id }) => name ?? external_id },
+                  {
+                    head: 'Customer',
+                    cell: ({ external_customer_id: id }) => <a href={to('customers', id)}>{id}</a>,
+                  },
+                  { head: 'Plan', cell: ({ plan_code }) => <a href={to('plans', plan_code)}>{plan_code}</a> },
+                  { head: 'State', cell: (each) => <Badge of={each.status} /> },
+                  {
+                    head: 'Fee of a period',
+                    cell: (each) => money(each.plan_amount_cents, each.plan_amount_currency),
+                    isNumber: true,
+                    isExtra: true,
+                  },
+                  { head: 'Since', cell: ({ started_at }) => day(started_at), isExtra: true },
+                  {
+                    head: 'Period ends',
+                    cell: ({ current_billing_period_ending_at: end }) => day(end),
+                    isExtra: true,
+                  },
+                ]}
+              />
+              <Pager meta={meta} />
+            </>
+          )
+        }
+      </Shown>
+    </Page>
+  );
+}

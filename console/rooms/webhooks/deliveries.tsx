@@ -1,0 +1,128 @@
+import { useSignal } from '@preact/signals';
+import { can } from '../../frame/session.ts';
+import type { Reading } from '../../frame/use-read.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Action, FormDialog } from '../../parts/form.tsx';
+import { Facts } from '../../parts/page.tsx';
+import { Empty, Shown } from '../../parts/states.tsx';
+import { Choices, type PageMeta, Pager, Table } from '../../parts/table.tsx';
+import { When } from '../../parts/times.tsx';
+
+export interface Delivery {
+  svc_id: string;
+  webhook_type: string;
+  object_type: string;
+  status: string;
+  retries: number;
+  http_status: number | null;
+  payload: Record<string, unknown>;
+  response: string | null;
+  last_retried_at: string | null;
+  created_at: string;
+}
+
+/** The log of an endpoint; a row opens what was sent and what was answered. */
+export function Deliveries({
+  list,
+}: {
+  list: Reading<{ webhooks: Delivery[]; meta: PageMeta }> & { again: () => void };
+}) {
+  const opened = useSignal<Delivery | undefined>(undefined);
+  return (
+    <>
+      <div class="bar">
+        <Choices
+          label="Which deliveries"
+          name="status"
+          options={[
+            ['', 'All'],
+            ['succeeded', 'Delivered'],
+            ['pending', 'Waiting'],
+            ['failed', 'Failed'],
+          ]}
+        />
+      </div>
+      <Shown of={list}>
+        {({ webhooks, meta }) =>
+          webhooks.length === 0 ? (
+            <Empty title="Nothing was sent">
+              <p class="soft">The next invoice, payment or alert shows here.</p>
+            </Empty>
+          ) : (
+            <>
+              <Table
+                label="Deliveries"
+                rows={webhooks}
+                keyOf={({ svc_id }) => svc_id}
+                columns={[
+                  {
+                    head: 'Type',
+                    cell: (delivery) => (
+                      <button
+                        type="button"
+                        class="quiet small"
+                        onClick={() => {
+                          opened.value = delivery;
+                        }}
+                      >
+                        {delivery.webhook_type}
+                      </button>
+                    ),
+                  },
+                  { head: 'State', cell: ({ status }) => <Badge of={status} /> },
+                  { head: 'Answer', cell: ({ http_status }) => http_status ?? <span class="soft">–</span> },
+                  { head: 'Attempts', cell: ({ retries }) => retries + 1, isNumber: true, isExtra: true },
+                  { head: 'Made', cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
+                  {
+                    head: 'Do',
+                    cell: ({ svc_id, status }) =>
+                      can('webhook_endpoint', 'write') &&
+                      status === 'failed' && (
+                        <Action text="Send again">
+                          {(close) => (
+                            <FormDialog
+                              title="Send again"
+                              submit="Send again"
+                              onClose={close}
+                              command={() => ({ method: 'POST', path: `/webhooks/${svc_id}/retry` })}
+                            />
+                          )}
+                        </Action>
+                      ),
+                  },
+                ]}
+              />
+              <Pager meta={meta} />
+            </>
+          )
+        }
+      </Shown>
+      {opened.value && (
+        <Dialog
+          title={opened.value.webhook_type}
+          onClose={() => {
+            opened.value = undefined;
+          }}
+        >
+          <Facts
+            of={[
+              ['State', opened.value.status],
+              ['Answer', opened.value.http_status],
+              ['Attempts', opened.value.retries + 1],
+              ['Last attempt', <When at={opened.value.last_retried_at ?? opened.value.created_at} />],
+            ]}
+          />
+          {opened.value.response && (
+            <>
+              <h3>What the endpoint answered</h3>
+              <pre class="json">{opened.value.response}</pre>
+            </>
+          )}
+          <h3>What was sent</h3>
+          <pre class="json">{JSON.stringify(opened.value.payload, null, 2)}</pre>
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,2 @@
+/** Style sheets that the bundler takes in. */
+declare module '*.css';

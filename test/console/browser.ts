@@ -1,0 +1,53 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** The installed Chromium: that of CHROMIUM_PATH, else one on the PATH. */
+export function chromiumPath(): string | undefined {
+  const given = process.env.CHROMIUM_PATH;
+  if (given) return given;
+  const found = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'chromium'));
+  return found.find((path) => existsSync(path));
+}
+
+/**
+ * Whether there is no Chromium, for `describe.skipIf(lacksChromium())`: the output says so. In CI it must be there.
+ */
+export function lacksChromium(): boolean {
+  if (chromiumPath() !== undefined) return false;
+  if (process.env.CI === 'true') throw new Error('chromium is not installed (Debian: apt-get install chromium)');
+  console.warn('skipped: chromium is not installed (Debian: apt-get install chromium)');
+  return true;
+}
+
+export const launch = (): Promise<Browser> =>
+  chromium.launch({ executablePath: chromiumPath()!, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+
+/** A page on which everything that a browser complains about is kept. */
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const foreign: string[] = [];
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('console', (message) => {
+    if (/Content Security Policy|Refused to/.test(message.text())) complaints.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!/^(http:\/\/127\.0\.0\.1:\d+\/|data:|blob:)/.test(request.url())) foreign.push(request.url());
+  });
+  return { context, page, complaints, foreign };
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Holds the page as it stands against the rules of accessibility. */
+export async function expectAccessible(page: Page, where: string): Promise<void> {
+  const found = await page.evaluate(
+    `(() => { ${AXE}; return axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html).join(' | '))); })()`,
+  );
+  expect(found, where).toEqual([]);
+}
