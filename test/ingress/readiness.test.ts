@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { enterConnector, sayReading } from '../../src/areas/usage/connectors/readers.ts';
 import { createReadiness } from '../../src/ingress/readiness.ts';
 import { SKIPPED } from '../../src/jobs/periodic-jobs/queries.ts';
 import { loadConfig } from '../../src/platform/config.ts';
+import type { OrganizationId } from '../../src/platform/ids.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { createMetrics } from '../../src/platform/metrics/metrics.ts';
 import { enrol, listEnrolled, mostConnections } from '../../src/platform/process/enrolled-processes.ts';
@@ -145,6 +147,32 @@ test('no synchronous standby stops requests, with the reason', async () => {
     reason: `${why}: writes and events are refused`,
     stops: true,
   });
+});
+
+test('a stream that a process tries to read and cannot is named with what is wrong, until it is read', async () => {
+  const connector = { organizationId: randomUUID() as OrganizationId, code: 'usage' };
+  const reader = randomUUID();
+  const lag = { messages: null, seconds: null };
+  await enterConnector(database.sql, connector, 'kafka');
+  await sayReading(database.sql, connector, reader, {
+    status: 'retrying',
+    error: 'the topics are missing: calls',
+    lag,
+  });
+  expect(await found()).toEqual([
+    {
+      check: 'streams',
+      reason:
+        `the stream usage of the organization ${connector.organizationId} is not read: ` +
+        'the topics are missing: calls',
+    },
+  ]);
+  await sayReading(database.sql, connector, reader, { status: 'running', error: null, lag });
+  expect(await found()).toEqual([]);
+  // A process that is silent for 30 s is gone: what it last said is no reason.
+  await sayReading(database.sql, connector, reader, { status: 'retrying', error: 'away', lag });
+  await database.sql`update ingest_readers set said_at = said_at - interval '31 seconds' where id = ${reader}`;
+  expect(await found()).toEqual([]);
 });
 
 test('a check that fails is a reason too, and each is counted by its name', async () => {
