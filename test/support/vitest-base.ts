@@ -12,6 +12,7 @@ export const FILES_ONLY = [
   'test/licences.test.ts',
   'test/lock-file.test.ts',
   'test/named-files.test.ts',
+  'test/refused-by-citus.test.ts',
 ];
 
 /** What `npm test`, `npm run test:proof` and `npm run test:scale` have in common. */
