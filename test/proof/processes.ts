@@ -4,6 +4,8 @@ import { request } from 'undici';
 import { projectRoot } from '../../src/platform/project-root.ts';
 import { until } from '../support/until.ts';
 
+const START_WITHIN_MS = 120_000;
+
 /**
  * Processes as an operator runs them, from the build, under a supervisor that starts again what ends by itself (as pm2,
  * docker and the launcher do); they can be killed one by one.
@@ -17,9 +19,9 @@ export class Processes {
     this.#environment = environment;
   }
 
-  /** Starts `ingress` or a pool by name, and waits until it says that it is ready. */
+  /** Starts `ingress` or a pool by name, and waits until it says that it is ready. `events-2` is another one. */
   async start(name: string): Promise<void> {
-    const script = name === 'ingress' ? 'dist/src/ingress/server.js' : `dist/workers/${name}.js`;
+    const script = name === 'ingress' ? 'dist/src/ingress/server.js' : `dist/workers/${name.replace(/-\d+$/, '')}.js`;
     const child = spawn(process.execPath, ['--enable-source-maps', join(projectRoot(), script)], {
       cwd: projectRoot(),
       env: { ...process.env, ...this.#environment },
@@ -31,8 +33,26 @@ export class Processes {
       child.once('exit', (code) => reject(new Error(`${name} ended with ${code} before it was ready`)));
     });
     child.once('exit', () => {
-      if (!this.#stopping) void this.start(name);
+      if (this.#running.get(name) === child) void this.#startAgain(name);
     });
+  }
+
+  /** Again and again, since it ends where it starts while a server is away. */
+  async #startAgain(name: string): Promise<void> {
+    await until(() => this.#stopping || this.start(name).then(() => true), START_WITHIN_MS);
+  }
+
+  pidOf(name: string): number {
+    return this.#running.get(name)!.pid!;
+  }
+
+  /** Asks one process to stop, for good. */
+  async end(name: string): Promise<void> {
+    const child = this.#running.get(name)!;
+    this.#running.delete(name);
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await gone;
   }
 
   /** Ends a process without a chance to clean up; the supervisor starts it again. */
