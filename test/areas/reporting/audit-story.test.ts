@@ -136,6 +136,7 @@ test('a story that touches everything with money leaves no finding', async () =>
 
 const org = () => `organization_id = '${story.organizationId}'`;
 const noteOfRefund = () => `invoice_id = '${refunded.svc_id}'`;
+const BUDGET = '018e0000-0000-7000-8000-000000000001';
 const HOLD = 'id, organization_id, wallet_id, amount_cents, available_cents, expires_at, created_at, updated_at';
 const holdOf = (amount: number, available: number, endsAt: string) =>
   `gen_random_uuid(), organization_id, id, ${amount}, ${available}, '${endsAt}', '2024-05-01Z', '2024-05-01Z'
@@ -314,6 +315,19 @@ test.each<[string, string, () => string[], () => string[]]>([
     'itself when it cannot be run',
     () => ['alter table inbound_events rename to moved'],
     () => ['alter table moved rename to inbound_events'],
+  ],
+  [
+    'A34',
+    'a window of a budget that spent more than its entries say',
+    () => [
+      `insert into budgets (id, organization_id, code, name, scope, measure, currency, most, period, timezone, mode,
+         alert_percents, on_outage, unknown_price, created_at, updated_at)
+       values ('${BUDGET}', '${story.organizationId}', 'b', 'b', 'organization', 'amount', 'USD', 100, 'lifetime',
+         'UTC', 'hard', '{50}', 'closed', 'deny', '2024-02-01Z', '2024-02-01Z')`,
+      `insert into budget_windows (id, organization_id, budget_id, group_key, group_values, starts_at, spent, created_at)
+       values (gen_random_uuid(), '${story.organizationId}', '${BUDGET}', '', '[]', '2024-02-01Z', 1, '2024-02-01Z')`,
+    ],
+    () => [`delete from budget_windows where ${org()}`, `delete from budgets where ${org()}`],
   ],
   [
     'A26',

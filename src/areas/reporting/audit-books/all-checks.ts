@@ -1,5 +1,6 @@
 import { ANALYTICS_CHECKS } from './analytics-checks.ts';
 import { ARCHIVE_CHECKS } from './archive-checks.ts';
+import { BUDGET_CHECKS } from './budget-checks.ts';
 import type { Check } from './check-of-an-invariant.ts';
 import { CORRECTION_CHECKS } from './correction-checks.ts';
 import { CREDIT_CHECKS } from './credit-checks.ts';
@@ -16,6 +17,7 @@ export const CHECKS: readonly Check[] = [
   ...LEDGER_CHECKS,
   ...INVOICE_CHECKS,
   ...CREDIT_CHECKS,
+  ...BUDGET_CHECKS,
   ...SUBSCRIPTION_CHECKS,
   ...MACHINERY_CHECKS,
   ...USAGE_CHECKS,

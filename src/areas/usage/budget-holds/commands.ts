@@ -10,7 +10,7 @@ import { tellAccess } from '../events/commands.ts';
 import { isDataError } from '../events/storage/data-errors.ts';
 import { isoOfMs } from '../events/timestamps.ts';
 import { type AllDecided, type Decider, decideAll } from './decide-all.ts';
-import { windowsOfHold } from './prepare-decisions.ts';
+import { refuseTooLong, windowsOfHold } from './prepare-decisions.ts';
 import { findHold, type HoldRow } from './queries.ts';
 import type { DecisionInput, HoldSettle, HoldUpdate } from './schema.ts';
 import { holdView } from './view.ts';
@@ -118,12 +118,6 @@ export async function updateBudgetHold(ctx: Context, { svc_id, body }: Address &
   if (outcomes[0]!.o === 'full') throw refuse.invalid({ amount: ['budget_exceeded'] });
   if (outcomes[0]!.o !== 'changed') throw refuse.notAllowed('hold_not_open');
   return show(ctx, hold);
-}
-
-/** @throws Refusal 422 expires_in_seconds: value_is_out_of_range */
-export function refuseTooLong({ config }: Pick<Context, 'config'>, seconds: number | undefined): void {
-  if (seconds !== undefined && seconds > config.BUDGET_HOLD_MAX_SECONDS)
-    throw refuse.invalid({ expires_in_seconds: ['value_is_out_of_range'] });
 }
 
 async function getHold(ctx: Context, address: string): Promise<HoldRow> {

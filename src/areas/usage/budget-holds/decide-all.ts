@@ -18,7 +18,14 @@ import type { IncomingBatch } from '../events/incoming-event.ts';
 import { unstorable } from '../events/storage/data-errors.ts';
 import { type StoreOutcome, storeBatches } from '../events/storage/store-batches.ts';
 import { decisionView, type HoldOutcome, settledView } from './answer-decision.ts';
-import { entriesOfAmount, holdStep, questionOf, settlementDigest, windowsOfHold } from './prepare-decisions.ts';
+import {
+  entriesOfAmount,
+  holdStep,
+  questionOf,
+  refuseTooLong,
+  settlementDigest,
+  windowsOfHold,
+} from './prepare-decisions.ts';
 import { type HoldRow, listHoldsByKey } from './queries.ts';
 import type { DecisionInput, DecisionView, SettledHold, Settlement } from './schema.ts';
 import { entriesOfEvent, readSettlingEvent, type Sender, type StoredEvent, storedOf } from './settling-events.ts';
@@ -186,6 +193,7 @@ function addQuestion(decider: Decider, { each, subscribers, windows, steps }: Ad
   const { asked } = each;
   if (asked.hold_key === null) return;
   try {
+    refuseTooLong(decider, asked.expires_in_seconds);
     const question = questionOf(asked, { catalog: decider.catalog, subscribers, now: decider.now });
     windows.push(...question.parts.map(({ window }) => window));
     each.step = steps.length;

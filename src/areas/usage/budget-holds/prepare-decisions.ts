@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { type Budget, isMoney, type Measure } from '../../../engine/budgets/budget.ts';
 import { limitOf, type Usage } from '../../../engine/budgets/match-budget.ts';
 import { canonicalDigest } from '../../../platform/canonical-json.ts';
+import type { Config } from '../../../platform/config.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { Catalog } from '../../catalog/usage-shapes/storing-catalog.ts';
@@ -93,3 +94,9 @@ export const entriesOfAmount = (windows: readonly CalledWindow[], amount: string
   windows.flatMap((window): SettledEntry[] =>
     'budget' in window ? [[window.id, isMoney(window.budget.measure) ? amount : null, 'settlement']] : [],
   );
+
+/** @throws Refusal 422 expires_in_seconds: value_is_out_of_range, beyond the longest life of a hold */
+export function refuseTooLong({ config }: { config: Config }, seconds: number | undefined): void {
+  if (seconds !== undefined && seconds > config.BUDGET_HOLD_MAX_SECONDS)
+    throw refuse.invalid({ expires_in_seconds: ['value_is_out_of_range'] });
+}
