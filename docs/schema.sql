@@ -2011,6 +2011,7 @@ create table credit_notes (
 comment on table credit_notes is 'Credit notes of invoices.';
 CREATE INDEX credit_notes_customer ON public.credit_notes USING btree (organization_id, customer_id, created_at DESC, id DESC);
 CREATE INDEX credit_notes_newest ON public.credit_notes USING btree (organization_id, created_at DESC, id DESC) WHERE (status = 'finalized'::text);
+CREATE INDEX credit_notes_prefix ON public.credit_notes USING btree (organization_id, number text_pattern_ops);
 CREATE INDEX credit_notes_spendable ON public.credit_notes USING btree (organization_id, customer_id, currency, created_at, id) WHERE ((status = 'finalized'::text) AND (credit_status = 'available'::text) AND (balance_amount_cents > 0));
 CREATE UNIQUE INDEX credit_notes_termination_key ON public.credit_notes USING btree (organization_id, terminated_subscription_id) WHERE ((terminated_subscription_id IS NOT NULL) AND (status <> 'deleted'::text));
 CREATE TRIGGER credit_notes_mark_changed AFTER UPDATE ON public.credit_notes REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_changed_credit_notes();
@@ -2179,6 +2180,8 @@ CREATE UNIQUE INDEX customers_external_id_key ON public.customers USING btree (o
 CREATE INDEX customers_linked ON public.customers USING btree (organization_id, payment_provider_id, id) WHERE ((provider_customer_id IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX customers_methods_to_look_at ON public.customers USING btree (organization_id, looked_at NULLS FIRST) WHERE (methods_owed_at IS NOT NULL);
 CREATE INDEX customers_newest ON public.customers USING btree (organization_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX customers_prefix ON public.customers USING btree (organization_id, external_id text_pattern_ops) WHERE (deleted_at IS NULL);
+CREATE INDEX customers_search ON public.customers USING gin (organization_id, lower(((((((((((COALESCE(name, ''::text) || chr(10)) || COALESCE(firstname, ''::text)) || chr(10)) || COALESCE(lastname, ''::text)) || chr(10)) || COALESCE(legal_name, ''::text)) || chr(10)) || external_id) || chr(10)) || COALESCE(email, ''::text))) gin_trgm_ops) WHERE (deleted_at IS NULL);
 CREATE INDEX customers_to_be_made ON public.customers USING btree (organization_id, looked_at NULLS FIRST) WHERE ((payment_provider_id IS NOT NULL) AND (provider_customer_id IS NULL) AND (deleted_at IS NULL));
 CREATE TRIGGER customers_tell_access AFTER UPDATE OF timezone, billing_entity_id, deleted_at ON public.customers FOR EACH ROW EXECUTE FUNCTION tell_access_of_customer();
 
@@ -3343,6 +3346,7 @@ CREATE INDEX invoices_newest ON public.invoices USING btree (organization_id, is
 CREATE UNIQUE INDEX invoices_number_key ON public.invoices USING btree (organization_id, billing_entity_id, number) WHERE ((status = ANY (ARRAY['finalized'::text, 'voided'::text])) AND (NOT self_billed));
 CREATE INDEX invoices_open_of_customer ON public.invoices USING btree (organization_id, customer_id) WHERE ((status = 'finalized'::text) AND (payment_status <> 'succeeded'::text));
 CREATE INDEX invoices_overdue ON public.invoices USING btree (organization_id, payment_due_date) WHERE payment_overdue;
+CREATE INDEX invoices_prefix ON public.invoices USING btree (organization_id, number text_pattern_ops);
 CREATE INDEX invoices_progressive ON public.invoices USING btree (organization_id, customer_id) WHERE (invoice_type = 'progressive_billing'::text);
 CREATE UNIQUE INDEX invoices_regenerated_key ON public.invoices USING btree (organization_id, voided_invoice_id) WHERE ((voided_invoice_id IS NOT NULL) AND (status <> ALL (ARRAY['voided'::text, 'closed'::text, 'deleted'::text])));
 CREATE TRIGGER invoices_mark_changed AFTER UPDATE ON public.invoices REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_changed_invoices();
@@ -3545,6 +3549,7 @@ create table order_forms (
 comment on table order_forms is 'Approved versions of quotes, to be signed.';
 CREATE INDEX order_forms_expiring ON public.order_forms USING btree (expires_at) WHERE ((status = 'generated'::text) AND (expires_at IS NOT NULL));
 CREATE INDEX order_forms_newest ON public.order_forms USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX order_forms_prefix ON public.order_forms USING btree (organization_id, number text_pattern_ops);
 CREATE INDEX order_forms_quote ON public.order_forms USING btree (organization_id, quote_id);
 CREATE INDEX order_forms_waiting ON public.order_forms USING btree (organization_id) WHERE (status = 'generated'::text);
 
@@ -3588,6 +3593,7 @@ create table orders (
 );
 comment on table orders is 'Signed order forms and their execution.';
 CREATE INDEX orders_newest ON public.orders USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX orders_prefix ON public.orders USING btree (organization_id, number text_pattern_ops);
 CREATE INDEX orders_scheduled ON public.orders USING btree (execute_at) WHERE ((status = 'created'::text) AND (execute_at IS NOT NULL));
 
 create table organizations (
@@ -3779,6 +3785,7 @@ create table payment_receipts (
 comment on table payment_receipts is 'Receipts of payments.';
 CREATE INDEX payment_receipts_customer ON public.payment_receipts USING btree (organization_id, customer_id, created_at DESC, id DESC);
 CREATE INDEX payment_receipts_newest ON public.payment_receipts USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX payment_receipts_prefix ON public.payment_receipts USING btree (organization_id, number text_pattern_ops);
 
 create table payment_request_invoices (
   organization_id uuid not null,
@@ -4135,6 +4142,7 @@ create table quotes (
 comment on table quotes is 'Quotes, whose content stands in their versions.';
 CREATE INDEX quotes_customer ON public.quotes USING btree (organization_id, customer_id);
 CREATE INDEX quotes_newest ON public.quotes USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX quotes_prefix ON public.quotes USING btree (organization_id, number text_pattern_ops);
 
 create table recurring_transaction_rules (
   id uuid not null,
@@ -4393,6 +4401,7 @@ CREATE INDEX subscriptions_newest ON public.subscriptions USING btree (organizat
 CREATE INDEX subscriptions_pending ON public.subscriptions USING btree (subscription_at) WHERE (status = 'pending'::text);
 CREATE INDEX subscriptions_pending_in_turn ON public.subscriptions USING btree (organization_id, subscription_at, id) WHERE ((status = 'pending'::text) AND (previous_subscription_id IS NULL));
 CREATE INDEX subscriptions_plan ON public.subscriptions USING btree (organization_id, plan_id);
+CREATE INDEX subscriptions_prefix ON public.subscriptions USING btree (organization_id, external_id text_pattern_ops);
 CREATE INDEX subscriptions_previous ON public.subscriptions USING btree (organization_id, previous_subscription_id) WHERE (previous_subscription_id IS NOT NULL);
 CREATE TRIGGER subscriptions_tell_access AFTER INSERT OR DELETE OR UPDATE OF customer_id, plan_id, billing_entity_id, previous_subscription_id, external_id, status, billing_time, subscription_at, started_at, activated_at, ending_at, terminated_at ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION tell_access_of_subscription();
 

@@ -48,6 +48,7 @@ import { attentionOperations } from './areas/reporting/attention/routes.ts';
 import { auditOperations } from './areas/reporting/audits/routes.ts';
 import { customerSummaryOperations } from './areas/reporting/customer-summaries/routes.ts';
 import { overviewOperations } from './areas/reporting/overview/routes.ts';
+import { searchOperations } from './areas/reporting/search/routes.ts';
 import { sandboxOperations } from './areas/sandbox/sandbox/routes.ts';
 import { testClockOperations } from './areas/sandbox/test-clocks/routes.ts';
 import { orderFormOperations } from './areas/selling/order-forms/routes.ts';
@@ -147,6 +148,7 @@ export const operations: Operation[] = [
   ...customerSummaryOperations,
   ...attentionOperations,
   ...overviewOperations,
+  ...searchOperations,
   ...auditOperations,
   ...usageOperations,
   ...eventCorrectionOperations,

@@ -47,5 +47,6 @@ export const QUERIES: Readonly<Record<string, string>> = {
   findCustomerProjectedUsage: 'external_subscription_id=running',
   findAllCustomerPastUsage: 'external_subscription_id=running',
   exportEDocuments: 'from=2020-01-01&to=2100-01-01',
+  search: 'q=plan',
   findAllSecurityLogs: 'to_date=2100-01-01',
 };

@@ -118,6 +118,7 @@ test('only operations open to every key have no permission', () => {
   expect(operations.filter(({ permission }) => permission === null).map(routeOf)).toEqual([
     'GET /api_keys/current',
     'GET /attention',
+    'GET /search',
   ]);
 });
 

@@ -112,7 +112,8 @@ async function listFunctions(sql: Sql): Promise<string[]> {
     select pg_get_functiondef(oid) as text, obj_description(oid, 'pg_proc') as comment,
       oid::regprocedure::text as signature
     from pg_proc
-    where pronamespace = 'public'::regnamespace and prokind in ('f', 'p')
+    where pronamespace = 'public'::regnamespace and prokind in ('f', 'p') and not exists (
+      select from pg_depend where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e')
     order by proname collate "C", oid::regprocedure::text collate "C"`;
   return functions.map(({ text, comment, signature }) => {
     const said = comment === null ? '' : `\ncomment on function ${signature} is ${quoted(comment)};`;

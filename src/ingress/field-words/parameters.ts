@@ -7,6 +7,8 @@ export const PARAMETERS: FieldWords = {
   page: 'Page, from 1; default 1',
   per_page: 'Records of a page: 1 to 1000, default 20',
   count: '`none`: nothing is counted, `total_count` and `total_pages` are null; the fastest way through a list',
+  q: 'What is looked for: an id, code, number or part of a name; 1 to 200 characters',
+  'search.limit': 'How many results of each type: 1 to 20, default 5',
   after: 'Goes on behind this place: `meta.next_cursor` or `next_after` of the answer before',
   search_term: 'Only records whose name, code or number contains this text',
   metadata: 'Only records with these pairs, `metadata[key]=value`; a blank value: without the key. At most 10',
