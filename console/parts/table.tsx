@@ -131,7 +131,6 @@ export function Choices({
 export function SearchField({ label, name = 'q' }: { label: string; name?: string }) {
   return (
     <form
-      role="search"
       class="search-field"
       onSubmit={(event) => {
         event.preventDefault();

@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildOnce } from '../support/build-once.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { expectAccessible, lacksChromium, launch, openPage } from './browser.ts';
 
 const OPERATOR_TOKEN = 'the operator of the stories, 32 chars';
@@ -91,7 +92,7 @@ describe.skipIf(lacksChromium())('the console in a browser', () => {
 
     await click('Send a test event');
     await click('Send');
-    await page.getByText('$10.05').waitFor();
+    await page.locator('.figure b').getByText('$0.05').waitFor({ timeout: 60_000 });
 
     await click('+1 month');
     await page.getByText('Feb 1, 2030, 12:00 AM UTC').waitFor({ timeout: 60_000 });
@@ -199,6 +200,7 @@ describe.skipIf(lacksChromium())('the console in a browser', () => {
 
   test.each(MODES)(
     'every room is accessible in %s colours at %i pixels, and asks nothing from elsewhere',
+    { timeout: 400_000 },
     async (colorScheme, width) => {
       const { page, context, complaints, foreign } = await openPage(browser, {
         colorScheme,
@@ -238,7 +240,7 @@ describe.skipIf(lacksChromium())('the console in a browser', () => {
       for (const each of pages) {
         await page.goto(`${root}/${each}`);
         await page.locator('header.page h1').waitFor();
-        await page.waitForFunction('!document.querySelector("[aria-busy]")');
+        await until(async () => (await page.locator('[aria-busy]').count()) === 0 || undefined);
         await expectAccessible(page, each);
       }
       await page.goto(`${root}/invoices/${invoiceId}`);

@@ -115,7 +115,7 @@ function usagePath(kind: string, { external_customer_id, external_id }: Subscrip
 
 function CurrentUsage({ subscription }: { subscription: Subscription }) {
   const path = usagePath('projected_usage', subscription);
-  const reading = useRead<{ customer_projected_usage: Usage }>(path, { everySeconds: 30 });
+  const reading = useRead<{ customer_projected_usage: Usage }>(path, { everySeconds: 5 });
   return (
     <Shown of={reading}>
       {({ customer_projected_usage: usage }) => {
