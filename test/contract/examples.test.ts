@@ -67,6 +67,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   syncInvoiceCrmId: '404 object_not_found integration',
   updateAuditFinding: '404 object_not_found audit_finding',
   updateCreditNote: '422 validation_errors refund_status value_is_invalid',
+  updateBudgetHold: '405 hold_not_open',
   updateFee: '405 invoiced_fee',
   updateQuoteVersion: '422 validation_errors status not_editable',
   updateWalletHold: '405 hold_not_open',

@@ -259,6 +259,28 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
     select ${drift}, organization_id, id, 'payment_missing_there', 'error', 'open', 'pi_gone', '{}', null, now(), now()
     from payment_providers where id = ${payment_provider.svc_id}`;
   const letter = await enterStream(sql, payment_provider.svc_id);
+  await made('/budgets', {
+    budget: {
+      code: 'ceiling',
+      name: 'Ceiling',
+      scope: 'organization',
+      measure: 'units',
+      billable_metric_code: 'calls',
+      limit: '1000',
+      period: 'lifetime',
+      group_by: ['user'],
+    },
+  });
+  const { decision } = await made('/budget_decisions', {
+    decision: {
+      hold_key: 'held',
+      external_subscription_id: 'running',
+      code: 'calls',
+      properties: { user: 'u1' },
+      units: '1',
+    },
+  });
+  const session = await signIn(sql, api_key.svc_id);
   const inboundEvent = await found('/inbound_events', 'inbound_events');
   await made('/customers', { customer: { external_id: 'late', currency: 'EUR', email: 'late@example.com' } });
   const { invoice: unpaid } = await made('/invoices', {
@@ -280,6 +302,9 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
     audits: { svc_id: audit.svc_id },
     billable_metrics: { code: 'calls' },
     billing_entities: { code: 'branch' },
+    budget_holds: { svc_id: decision.svc_hold_id },
+    budgets: { code: 'ceiling' },
+    console_sessions: { svc_id: session },
     coupons: { code: 'coupon' },
     credit_notes: { svc_id: credit_note.svc_id, key: 'color' },
     customers: {
@@ -373,5 +398,18 @@ async function enterStream(sql: Sql, connectionId: string): Promise<string> {
     select organization_id, ${id}, 'stream', 'calls/0/1', 0, '{}', '', false, '{}', now(), 'value_is_mandatory',
       'code: value_is_mandatory', 1, 'open', now()
     from owner`;
+  return id;
+}
+
+/** A browser that is signed in to the console with a key: the id of its session. */
+async function signIn(sql: Sql, keyId: string): Promise<string> {
+  const id = newId();
+  await sql`
+    with made as (
+      insert into console_sessions (id, token_digest, csrf_key, remote_address, created_at, last_seen_at, expires_at)
+      values (${id}, sha256(${id}::text::bytea), sha256('csrf'::bytea), '127.0.0.1', now(), now(), now() + interval '1 hour')
+    )
+    insert into console_identities (session_id, organization_id, kind, api_key_id, created_at)
+    select ${id}, organization_id, 'key', id, now() from api_keys where id = ${keyId}`;
   return id;
 }

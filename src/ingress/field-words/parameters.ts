@@ -52,6 +52,7 @@ export const PARAMETERS: FieldWords = {
   issued_from: 'Issued on this day or later',
   issued_to: 'Issued on this day or earlier',
   statuses: 'Only records with one of these statuses',
+  state: 'Only windows in one of these states: open, blocked, over',
   types: 'Only records of these types',
   kinds: 'Only records of these kinds',
   from: 'From this instant on, ISO 8601',

@@ -75,6 +75,8 @@ test('the operations that hand out access are listed with their permissions', ()
     'fetchHmacKey webhook_endpoint:write',
     'findAllApiKeys api_key:read',
     'findApiKey api_key:read',
+    // Whoever has a key may ask what it is; the answer holds its last digits only.
+    'findCurrentApiKey null:read',
     'finishSandboxCheckout payment:write',
     'generateCustomerCheckoutURL customer:write',
     'getCustomerPortalUrl customer:read',

@@ -233,7 +233,14 @@ describe('settings of an organization', () => {
       deny_when_overdue: false,
       usage_policies: null,
       personal_properties: [],
-      rate_limits: { events: 100000, events_bulk: 10, current_usage: 100000, access: 1000, default: 100000 },
+      rate_limits: {
+        events: 100000,
+        events_bulk: 10,
+        current_usage: 100000,
+        access: 1000,
+        budgets: 2000,
+        default: 100000,
+      },
     };
     expect((await org.get('/organizations/settings')).body).toEqual({ settings: shown });
     const changed = { ...shown, audit_logs_period: 400, usage_policies: { corrections: 'ignore', late_events: null } };

@@ -72,7 +72,9 @@ export const DecisionInput = z.object({
   units: figure().nullish(),
   tokens: figure().nullish(),
   allow_partial: boolean().nullish(),
-  expires_in_seconds: z.preprocess((value) => value ?? HOLD_SECONDS, integer({ min: 1 })),
+  expires_in_seconds: integer({ min: 1 })
+    .nullish()
+    .transform((seconds) => seconds ?? HOLD_SECONDS),
   settle: list(Settlement, { max: SETTLEMENTS_MAX }).nullish(),
 });
 export type DecisionInput = z.infer<typeof DecisionInput>;

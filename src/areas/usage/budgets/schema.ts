@@ -67,7 +67,9 @@ export const BudgetCreate = z.object({
   ...frozen,
   ...changing,
   overrides: overrides().nullish(),
-  mode: z.preprocess((value) => value ?? 'hard', oneOf(BUDGET_MODES)),
+  mode: oneOf(BUDGET_MODES)
+    .nullish()
+    .transform((mode) => mode ?? 'hard'),
   alert_percents: percents().nullish(),
   on_outage: oneOf(SCOPES).nullish(),
   offline_allowance: changing.offline_allowance.nullish(),
