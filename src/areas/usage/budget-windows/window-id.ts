@@ -20,5 +20,6 @@ export const groupKey = (group: Group): string => sha256(JSON.stringify(group)).
  */
 export function windowId(budgetId: BudgetId, group: Group, startsAt: { epochMilliseconds: number }): string {
   const hex = sha256(JSON.stringify([budgetId, group, startsAt.epochMilliseconds]));
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+  // Version 8, of contents of one's own; clients check the form.
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
