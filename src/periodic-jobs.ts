@@ -29,6 +29,7 @@ import { reconcileProviders, resumeReconciliations } from './areas/payments/reco
 import { auditFull, auditRecent } from './areas/reporting/audit-books/jobs.ts';
 import { executeOrders, expireOrderForms } from './areas/selling/execute-orders/jobs.ts';
 import { retention } from './areas/tenancy/retain-rows/delete-by-class.ts';
+import { sweepBudgets } from './areas/usage/budget-holds/sweep-budgets.ts';
 import { rollupAudit } from './areas/usage/build-shapes/repair-hours.ts';
 import { validateEvents } from './areas/usage/ingest-events/validate-events.ts';
 import { cleanDeadLetters } from './areas/usage/ingestion/clean-dead-letters.ts';
@@ -66,6 +67,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
   expireWallets,
   expireTopUpRules,
   intervalTopUps,
+  sweepBudgets,
   expireHolds,
   dailyUsage,
 ];

@@ -172,6 +172,13 @@ const rows = [
     afterMissedTicks:
       'a later tick of the local day makes it; a day missed altogether gets none, the next difference covers it',
   },
+  {
+    job: 'budget-sweep',
+    tick: { everySeconds: 10 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
   { job: 'expire-holds', tick: { everySeconds: 60 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   {
     job: 'retry-taxes',

@@ -111,6 +111,7 @@ describe('the table of periodic jobs', () => {
     lifetime-usage         B  every 300
     wallet-ongoing         B  every 300
     daily-usage            B  :15
+    budget-sweep           B  every 10
     expire-holds           B  every 60
     retry-taxes            B  every 300
     retry-failed-invoices  B  every 900

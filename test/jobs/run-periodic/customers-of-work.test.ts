@@ -86,6 +86,7 @@ const OF_NO_CUSTOMER: Readonly<Record<string, string>> = {
   'eu-tax-rates': 'a time zone of the organization',
   'validate-events': 'a span of time',
   'late-events': 'the organization',
+  'budget-sweep': 'the organization',
   'expire-coupons': 'a coupon, whose row it locks alone',
   'expire-holds': 'holds of any wallets, which are closed in one statement',
   'expire-order-forms': 'an order form, whose row it locks alone',
