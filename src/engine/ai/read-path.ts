@@ -1,0 +1,104 @@
+import { isKeptNumber } from '../metrics/property-text.ts';
+import { own } from '../own.ts';
+import type { Mark, Path } from './formats/format.ts';
+
+export type Member = Readonly<Record<string, unknown>>;
+
+export const isMember = (value: unknown): value is Member =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isKeptNumber(value);
+
+/** A value and where it was found, in the names of the body. */
+export interface Found {
+  value: unknown;
+  at: readonly (string | number)[];
+}
+
+interface Segment {
+  /** Spellings of the name, the first that is there counts. */
+  names: readonly string[];
+  /** Of the elements of a list those whose member has the text. */
+  only?: { names: readonly string[]; text: string };
+}
+
+const SELECTED = /^(\w+)\[(\w+)=(\w+)\]$/;
+const parsed = new Map<Path, readonly Segment[]>();
+
+/** `token_count` → `tokenCount`, in which other languages spell it. */
+const camelOf = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+function spellingsOf(name: string): readonly string[] {
+  const camel = camelOf(name);
+  return camel === name ? [name] : [name, camel];
+}
+
+function segmentsOf(path: Path): readonly Segment[] {
+  let segments = parsed.get(path);
+  if (!segments) {
+    segments = path.split('.').map((part) => {
+      const selected = SELECTED.exec(part);
+      if (!selected) return { names: spellingsOf(part) };
+      const [, list, key, text] = selected;
+      return { names: spellingsOf(list!), only: { names: spellingsOf(key!), text: text! } };
+    });
+    parsed.set(path, segments);
+  }
+  return segments;
+}
+
+const nameIn = (value: Member, names: readonly string[]): string | undefined =>
+  names.find((name) => Object.hasOwn(value, name) && value[name] !== null && value[name] !== undefined);
+
+/**
+ * All that stands at a path, null left out: one value, or those of several elements of a list. `""` is the value
+ * itself.
+ */
+export function findAll(from: unknown, path: Path): Found[] {
+  if (path === '') return [{ value: from, at: [] }];
+  let found: Found[] = [{ value: from, at: [] }];
+  for (const { names, only } of segmentsOf(path)) {
+    const next: Found[] = [];
+    for (const { value, at } of found) {
+      const name = isMember(value) ? nameIn(value, names) : undefined;
+      if (name === undefined) continue;
+      const inner = (value as Member)[name];
+      if (only === undefined) next.push({ value: inner, at: [...at, name] });
+      else if (Array.isArray(inner))
+        for (const [index, element] of inner.entries())
+          if (textAt(element, only.names)?.toUpperCase() === only.text.toUpperCase())
+            next.push({ value: element, at: [...at, name, index] });
+    }
+    found = next;
+  }
+  return found;
+}
+
+function textAt(value: unknown, names: readonly string[]): string | undefined {
+  const name = isMember(value) ? nameIn(value, names) : undefined;
+  const text = name === undefined ? undefined : (value as Member)[name];
+  return typeof text === 'string' ? text : undefined;
+}
+
+/** The value at a path, or undefined; `isFlat`: the path is one name. */
+export function findOne(from: unknown, path: Path, isFlat = false): unknown {
+  if (isFlat) return isMember(from) ? (own(from, path) ?? undefined) : undefined;
+  return findAll(from, path)[0]?.value;
+}
+
+/** The first text among paths; `path=text` gives that text if the value is it. Blank texts are none. */
+export function firstText(from: unknown, paths: readonly Path[] = [], isFlat = false): string | undefined {
+  for (const path of paths) {
+    const [place, wanted] = path.split('=') as [string, string?];
+    const value = findOne(from, place, isFlat);
+    if (typeof value === 'string' && value.trim() !== '' && (wanted === undefined || value === wanted)) return value;
+  }
+  return undefined;
+}
+
+/** Whether a mark is true of a value. */
+export const bears = (from: unknown, mark: Mark, isFlat = false): boolean =>
+  mark.every((each) => {
+    if (each.startsWith('!')) return findOne(from, each.slice(1), isFlat) === undefined;
+    const [place, wanted] = each.split('=') as [string, string?];
+    const value = findOne(from, place, isFlat);
+    return wanted === undefined ? value !== undefined : value === wanted;
+  });
