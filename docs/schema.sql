@@ -1051,6 +1051,17 @@ comment on table after_steps is 'Work that a committed command still owes. The q
 CREATE INDEX after_steps_enqueued ON public.after_steps USING btree (enqueued_at) WHERE (failed_at IS NULL);
 CREATE INDEX after_steps_organization ON public.after_steps USING btree (organization_id, due_at);
 
+create table ai_subjects (
+  organization_id uuid not null,
+  kind text not null,
+  value text not null,
+  external_subscription_id text not null,
+  constraint ai_subjects_pkey PRIMARY KEY (organization_id, kind, value),
+  constraint ai_subjects_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint ai_subjects_kind CHECK ((kind = ANY (ARRAY['key'::text, 'end_user'::text, 'user'::text, 'team'::text, 'organization'::text, 'tag'::text])))
+);
+comment on table ai_subjects is 'To which subscription usage of models belongs, by whom it names.';
+
 create table alerts (
   id uuid not null,
   organization_id uuid not null,
@@ -3638,6 +3649,7 @@ create table organizations (
   personal_properties jsonb not null default '[]'::jsonb,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  ai_settings jsonb not null default '{}'::jsonb,
   rate_limit_budgets integer,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
@@ -3653,6 +3665,7 @@ create table organizations (
   constraint organizations_wallet_limit_check CHECK (((wallet_limit >= 1) AND (wallet_limit <= 100)))
 );
 comment on table organizations is 'A tenant. Every other row of a tenant carries its id, which comes from the API key alone.';
+comment on column organizations.ai_settings is 'settings for the usage of models, only those that were set';
 CREATE TRIGGER organizations_tell_access AFTER UPDATE OF deny_when_overdue ON public.organizations FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
 
 create table owners (

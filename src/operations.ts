@@ -66,6 +66,7 @@ import { organizationOperations } from './areas/tenancy/organizations/routes.ts'
 import { retentionOperations } from './areas/tenancy/retention/routes.ts';
 import { securityLogOperations } from './areas/tenancy/security-logs/routes.ts';
 import { accessOperations } from './areas/usage/access/routes.ts';
+import { aiUsageOperations } from './areas/usage/ai-doors/routes.ts';
 import { budgetHoldOperations } from './areas/usage/budget-holds/routes.ts';
 import { budgetOperations } from './areas/usage/budgets/routes.ts';
 import { eventCorrectionOperations } from './areas/usage/event-corrections/routes.ts';
@@ -79,6 +80,7 @@ import type { Operation } from './platform/operation.ts';
 /** Every operation of the API. Event routes are first, because each route before a request costs it a little time. */
 export const operations: Operation[] = [
   ...eventOperations,
+  ...aiUsageOperations,
   ...chargeOperations,
   ...fixedChargeOperations,
   ...subscriptionFixedChargeOperations,

@@ -29,6 +29,9 @@ const USES = [
 const NOT_CODES = new Set([
   'not_vat',
   'no_access_point',
+  'billed_units_missing',
+  'is_byok',
+  'is_new',
   'no_receiver_address',
   'already_paid',
   'amount_too_small',

@@ -345,7 +345,7 @@ export const FIELD_ROWS: readonly CodeRow[] = [
   ['next_subscription_incomplete', 'subscriptions', 'The next plan waits for its payment', 'Wait, or cancel it'],
   ['no_alerts', 'createSubscriptionAlert createCustomerWalletAlert', 'The list of alerts is empty', 'Send one or more'],
   ['no_default_payment_method', 'createSubscription', 'The customer has no default method', 'Set one as default'],
-  ['no_events', 'createBatchEvents', 'The batch is empty', 'Send one or more'],
+  ['no_events', 'createBatchEvents createAiUsageBatch', 'The batch is empty', 'Send one or more'],
   [
     'no_linked_payment_provider',
     'payment_methods subscriptions invoicePaymentUrl walletTransactionPaymentUrl',
@@ -470,7 +470,7 @@ export const FIELD_ROWS: readonly CodeRow[] = [
   ['too_many_budgets', 'createBudget', 'The organization has 10 000 budgets', 'Delete some'],
   [
     'too_many_events',
-    'createBatchEvents createBulkEvents',
+    'createBatchEvents createBulkEvents createAiUsageBatch',
     'More events or lines than one request takes',
     'Send several requests',
   ],
@@ -541,7 +541,7 @@ export const FIELD_ROWS: readonly CodeRow[] = [
     'Too small or too large, too early or too late',
     'Stay within the limits: those of the schema, or the `reason` in `error_places`',
   ],
-  ['value_is_reserved', 'coupons organizations', 'The service keeps this value for itself', 'Choose another'],
+  ['value_is_reserved', 'coupons organizations ai_usage', 'The service keeps this value for itself', 'Choose another'],
   ['value_is_too_long', 'bodies', 'The text is too long', 'Shorten it'],
   ['value_is_too_short', 'billing_entities organizations', 'The text is too short', 'Lengthen it'],
   [

@@ -1,8 +1,11 @@
 import type { Request, Response } from 'express';
+import { loggedUsage } from '../areas/usage/ai-doors/logged-usage.ts';
+import type { UsageInput } from '../areas/usage/ai-doors/read-usage.ts';
 import type { DecisionInput } from '../areas/usage/budget-holds/schema.ts';
 import { assert } from '../engine/assert.ts';
 import { readOrganizationNow } from '../platform/clock/organization-clock.ts';
 import type { Context, HeavyWork } from '../platform/context.ts';
+import type { Sql } from '../platform/db/connect.ts';
 import { Answer, type Operation } from '../platform/operation.ts';
 import { NO_REACTIONS } from '../platform/reactions.ts';
 import { refuse } from '../platform/refusal.ts';
@@ -71,7 +74,9 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   }
   if (operation.readsOwnBody) {
     refuseFilters(unwanted);
-    return written(deps, await deps.events.bulk({ identity, requestId, request, query, translate: deps.wire.body }));
+    const db = () => statementsOf(deps, call);
+    const sent = { identity, requestId, request, query, translate: deps.wire.body, db };
+    return written(deps, await deps.events.bulk(sent));
   }
   const takesBody = operation.method !== 'get';
   const pause = deps.turns.pauseOf(identity.organizationId);
@@ -88,9 +93,12 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   if (operation.kind === 'events') {
     const countMore = () => deps.limiters.organization[operation.category ?? 'default'](request, response);
     const isOfCloudEvents = cloudMode !== undefined;
-    const sent = { identity, requestId, request, query, body, countMore, pause, isOfCloudEvents };
-    if (idempotency === null) return written(deps, await deps.events.answer(operation.name, sent));
-    return runCommand(deps, call, await deps.events.input(operation.name, sent), idempotency);
+    const db = () => statementsOf(deps, call);
+    const sent = { identity, requestId, request, query, body, countMore, pause, isOfCloudEvents, db };
+    if (idempotency === null) return written(deps, await deps.events.answer(operation, sent));
+    const read = await deps.events.input(operation, sent);
+    if (operation.holdsUsage) call.sent = { ...sentQuery, ...loggedUsage(read as UsageInput) };
+    return runCommand(deps, call, read, idempotency);
   }
   const input = { ...params, ...readInput(operation, query, body) };
   call.ignored = [...filters, ...unknownFields(operation, body)];
@@ -134,6 +142,10 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   if (takesBody) return readAgainIfStruck(deps.heavyReads.of(identity.organizationId, call.signal));
   return deps.heavyReads.answer(askedBy(call, form, wanted.position), readAgainIfStruck);
 }
+
+/** Statements of a request's organization, within its share of the connections. */
+const statementsOf = ({ sql, reads }: EdgeDeps, { identity, signal }: Call): Sql =>
+  sharedSql(sql, reads, { organizationId: identity.organizationId, signal });
 
 /** @throws Refusal 422, of the names if there are any */
 function refuseFilters(names: readonly string[]): void {

@@ -143,6 +143,8 @@ export interface Operation {
    * (cloud-events.md#modes).
    */
   cloudEvents?: { isList: boolean; body: z.ZodType };
+  /** For the events lane: its body holds usage of models, and prompts and answers, which are kept nowhere. */
+  holdsUsage?: true;
   /** Whether the documentation hides it (a PATCH twin of a PUT). */
   hidden?: boolean;
   run: (ctx: Context, input: OperationInput) => Promise<object | null>;

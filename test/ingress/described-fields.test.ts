@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { parseEvent } from '../../src/areas/usage/events/parse-event.ts';
+import { extractUsage, type UsageInput } from '../../src/engine/ai/extract-usage.ts';
 import { BODY_EXAMPLES } from '../../src/ingress/body-examples/body-examples.ts';
 import { rowFor, WORDS } from '../../src/ingress/field-words/words.ts';
 import { unknownFields } from '../../src/ingress/ignored-fields.ts';
@@ -128,8 +129,11 @@ test.each(Object.entries(BODY_EXAMPLES))('the example of %s is accepted, by the 
   expect(validate(example), JSON.stringify(validate.errors)).toBe(true);
 
   if (operation.kind === 'events') {
-    const { event, events } = example as { event?: object; events?: object[] };
-    for (const each of events ?? [event]) expect(parseEvent(each)).toMatchObject({ ok: true });
+    const { event, events, ai_usage, ai_usages } = example as Record<string, UsageInput & UsageInput[]>;
+    for (const each of operation.holdsUsage ? [] : (events ?? [event]))
+      expect(parseEvent(each)).toMatchObject({ ok: true });
+    for (const each of operation.holdsUsage ? (ai_usages ?? [ai_usage]) : [])
+      expect(extractUsage(each!, '2026-03-01T00:00:00Z')).toMatchObject({ ok: true });
   } else {
     const whole = operation.root === undefined ? operation.body! : z.object({ [operation.root]: operation.body! });
     const read = whole.safeParse(example);

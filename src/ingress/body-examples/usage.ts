@@ -23,10 +23,22 @@ const cloudEvent = {
   data: { gb: 10, region: 'eu' },
 };
 
+const aiUsage = {
+  body: {
+    id: 'chatcmpl-1',
+    model: 'alpha',
+    usage: { prompt_tokens: 3819, prompt_tokens_details: { cached_tokens: 3712 }, completion_tokens: 20 },
+  },
+  external_subscription_id: 'ada-1',
+  properties: { agent: 'planner' },
+};
+
 /** Events as CloudEvents. */
 export const CLOUD_EVENT_EXAMPLES: Readonly<Record<string, object>> = {
   createEvent: cloudEvent,
   createBatchEvents: [cloudEvent, { ...cloudEvent, id: '8a1d2c0f' }],
+  createAiUsage: { ...cloudEvent, type: 'ai_usage', data: { body: aiUsage.body } },
+  createAiUsageBatch: [{ ...cloudEvent, type: 'ai_usage', data: { body: aiUsage.body } }],
 };
 
 /** Bodies of requests about usage. */
@@ -55,6 +67,11 @@ export const USAGE_EXAMPLES: Readonly<Record<string, object>> = {
       },
     },
   },
+  createAiUsage: { ai_usage: aiUsage },
+  createAiUsageBatch: { ai_usages: [aiUsage] },
+  previewAiUsage: { ai_usage: aiUsage },
+  updateAiSubjects: { subjects: [{ kind: 'team', value: 'research', external_subscription_id: 'ada-1' }] },
+  setUpAi: { setup: {} },
   healUnmatchedEvents: { heal: { code: 'storage' } },
   createSubscriptionAlert: { alert },
   updateSubscriptionAlert: { alert: { thresholds: [{ value: '60000', code: 'warn' }] } },

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { throwUnlessStorable } from '../../areas/usage/events/answer-text.ts';
+import { itemOf, type SentItem } from '../../areas/usage/ai-doors/read-usage.ts';
+import type { UsageItem } from '../../areas/usage/ai-doors/usage-item.ts';
+import { errorsOf, throwUnlessStorable } from '../../areas/usage/events/answer-text.ts';
 import type { IncomingBatch, IncomingEvent, Verdict } from '../../areas/usage/events/incoming-event.ts';
 import { parseEvent } from '../../areas/usage/events/parse-event.ts';
 import { memberOf, sentTransactionId } from '../../areas/usage/events/read-request.ts';
@@ -30,14 +32,19 @@ export interface BulkDeps {
   patienceMs: number;
   /** A parsed line with names under the prefix `svc_`. */
   translate(body: unknown): unknown;
+  /** Reads the usage of models of some lines together. */
+  readUsage(items: readonly SentItem[]): Promise<UsageItem[]>;
 }
 
 /** A bulk request that was refused midway: committed lines stay, and the answer says so. */
 export class BulkRefusal extends Refusal {}
 
-interface Sent {
+/** What a line holds: an event, or usage of a model that is read with that of its chunk. */
+type Sent = { line: number } & ({ event: IncomingEvent } | { usage: SentItem });
+/** The same as its events, which are stored together. */
+interface Stored {
   line: number;
-  event: IncomingEvent;
+  events: readonly IncomingEvent[];
 }
 
 /**
@@ -78,7 +85,7 @@ export async function storeLines(
       }
       const read = readLine(deps, line);
       if ('errors' in read) report.reject(line.number, read.transactionId, read.errors);
-      else chunk.push({ line: line.number, event: read.event });
+      else chunk.push({ line: line.number, ...read });
       const length = 'event' in read ? read.event.properties.length : 0;
       properties += length;
       if (properties > deps.mostProperties) throw refuse.tooLarge();
@@ -106,12 +113,54 @@ async function storeChunk(
     if (waited >= deps.patienceMs) throw refuse.unavailable();
     await wait(LOOK_AGAIN_MS);
   }
-  const verdicts = await deps.send({ ...sender, atomic: false, events: chunk.map(({ event }) => event) });
-  throwUnlessStorable(verdicts);
-  for (const [index, { line, event }] of chunk.entries()) report.note(line, event, verdicts[index]!);
+  const lines = await eventsOf(deps, chunk, report);
+  const single = lines.filter(({ events }) => events.length === 1);
+  const several = lines.filter(({ events }) => events.length > 1);
+  await Promise.all([
+    ...(single.length === 0 ? [] : [storeLinesOf(deps, { ...sender, atomic: false, events: [] }, single, report)]),
+    ...several.map((line) => storeLinesOf(deps, { ...sender, atomic: true, events: [] }, [line], report)),
+  ]);
 }
 
-type Read = { event: IncomingEvent } | { errors: FieldErrors; transactionId: string | null };
+async function storeLinesOf(
+  deps: BulkDeps,
+  batch: IncomingBatch,
+  lines: readonly Stored[],
+  report: BulkReport,
+): Promise<void> {
+  const verdicts = await deps.send({ ...batch, events: lines.flatMap(({ events }) => events) });
+  throwUnlessStorable(verdicts);
+  let place = 0;
+  for (const { line, events } of lines) {
+    const own = verdicts.slice(place, place + events.length);
+    place += events.length;
+    // A refused one says why; the others were not stored because of it.
+    const told = Math.max(
+      0,
+      own.findIndex((verdict) => errorsOf(verdict) !== undefined),
+    );
+    report.note(line, events[told]!, own[told]!);
+  }
+}
+
+/** Events of the lines; those with usage of models are read together. Faults are reported. */
+async function eventsOf(deps: BulkDeps, chunk: readonly Sent[], report: BulkReport): Promise<Stored[]> {
+  const usages = chunk.flatMap((sent) => ('usage' in sent ? [sent.usage] : []));
+  const read = usages.length === 0 ? [] : await deps.readUsage(usages);
+  let place = 0;
+  return chunk.flatMap((sent) => {
+    if ('event' in sent) return [{ line: sent.line, events: [sent.event] }];
+    const item = read[place]!;
+    place += 1;
+    if ('call' in item) return [{ line: sent.line, events: item.call.events }];
+    const { transaction_id, errors } =
+      'fault' in item ? item.fault : { ...item.ignored, errors: { body: ['value_is_mandatory'] } };
+    report.reject(sent.line, transaction_id, errors);
+    return [];
+  });
+}
+
+type Read = { event: IncomingEvent } | { usage: SentItem } | { errors: FieldErrors; transactionId: string | null };
 
 function readLine(deps: BulkDeps, { text }: Line): Read {
   if (text === null) return { errors: { line: ['value_is_too_long'] }, transactionId: null };
@@ -125,6 +174,8 @@ function readLine(deps: BulkDeps, { text }: Line): Read {
   }
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
     return { errors: { line: ['value_is_invalid'] }, transactionId: null };
+  const usage = memberOf(sent, 'ai_usage');
+  if (typeof usage === 'object' && usage !== null) return { usage: itemOf(usage) };
   const wrapped = memberOf(sent, 'event');
   const event = typeof wrapped === 'object' && wrapped !== null ? wrapped : sent;
   const parsed = parseEvent(event, MOST_LINE_BYTES);

@@ -1,15 +1,20 @@
 import type { Request } from 'express';
 import type { Redis } from 'ioredis';
+import { DoorFacts } from '../../areas/usage/ai-doors/door-facts.ts';
+import { readUsageItems, type SentItem, type UsageInput } from '../../areas/usage/ai-doors/read-usage.ts';
+import type { Subject } from '../../areas/usage/ai-doors/subjects.ts';
 import { answerText } from '../../areas/usage/events/answer-text.ts';
-import { cloudEvents } from '../../areas/usage/events/cloud-event.ts';
-import type { Explain, IncomingBatch } from '../../areas/usage/events/incoming-event.ts';
+import { cloudEventsOf } from '../../areas/usage/events/cloud-event.ts';
+import type { Explain, IncomingBatch, Verdict } from '../../areas/usage/events/incoming-event.ts';
 import { asksToExplain, batchForm, type EventsInput, readEvents } from '../../areas/usage/events/read-request.ts';
 import { isoOfMs } from '../../areas/usage/events/timestamps.ts';
 import { realNowExactMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
+import type { Db } from '../../platform/db/connect.ts';
 import type { OrganizationId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
+import type { Operation } from '../../platform/operation.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import { refuse } from '../../platform/refusal.ts';
 import type { Replies } from '../../platform/replies/replies.ts';
@@ -21,6 +26,7 @@ import { takeBulkPlace } from './bulk-places.ts';
 import { BulkReport } from './bulk-report.ts';
 import { createCoalescer } from './coalescer.ts';
 import { ConnectionLost, unpackedBody } from './unpack.ts';
+import { answerUsage, readUsage } from './usage.ts';
 
 export interface EventsRequest {
   identity: Identity;
@@ -35,6 +41,8 @@ export interface EventsRequest {
   countMore(): Promise<unknown>;
   /** Called between two events, so that organizations take turns. */
   pause: Pause;
+  /** Statements of the organization, within its share of the connections. */
+  db(): Db;
 }
 
 /** A bulk request: its body is read by the lane, line by line. */
@@ -51,10 +59,10 @@ interface EventsAnswer {
 
 /** What the edge calls for operations of kind `events`; the text is the serialised body. Refusals are thrown. */
 export interface EventsLane {
-  answer(operation: string, request: EventsRequest): Promise<EventsAnswer>;
+  answer(operation: Operation, request: EventsRequest): Promise<EventsAnswer>;
   bulk(request: BulkRequest): Promise<EventsAnswer>;
   /** Input of the same operation as a command, for a request with an Idempotency-Key. */
-  input(operation: string, request: EventsRequest): Promise<EventsInput>;
+  input(operation: Operation, request: EventsRequest): Promise<EventsInput | UsageInput>;
   /** Whether a request must be refused before its body is read because too much waits: 503 with `Retry-After: 1`. */
   isFull(organizationId: OrganizationId): boolean;
   /** Sends what waits and answers it. */
@@ -86,35 +94,44 @@ export function createEventsLane(deps: {
   const coalescer = createCoalescer(deps);
   const explainHeader = headerName('X-Svc-Explain', config.WIRE_PREFIX).toLowerCase();
 
+  const facts = new DoorFacts(() => performance.now());
+
   const senderOf = (request: Omit<BulkRequest, 'translate'>, explain: Explain) => ({
     ...sender(request),
     ...(asksToExplain(request.request.headers[explainHeader], request.query) ? { explain } : {}),
   });
 
-  async function input(operation: string, request: EventsRequest): Promise<EventsInput> {
-    const form = operation === 'createEvent' ? 'single' : batchForm(request.query);
-    const read = await readEvents(form, request.body, {
-      limits: config,
-      sender: senderOf(request, 'full'),
-      pause: request.pause,
-      ...(request.isOfCloudEvents ? { reader: cloudEvents } : {}),
-    });
-    for (
-      let counted = EVENTS_A_REQUEST;
-      form === 'tolerant' && counted < read.faults.length;
-      counted += EVENTS_A_REQUEST
-    )
-      await request.countMore();
+  async function eventsInput({ name }: Operation, request: EventsRequest): Promise<EventsInput> {
+    const form = name === 'createEvent' ? 'single' : batchForm(request.query);
+    const reader = request.isOfCloudEvents
+      ? { reader: cloudEventsOf((await facts.settings(scopeOf(request))).cloudEventTypes) }
+      : {};
+    const sent = { limits: config, sender: senderOf(request, 'full'), pause: request.pause };
+    const read = await readEvents(form, request.body, { ...sent, ...reader });
+    if (form === 'tolerant') await countMore(request, read.faults.length);
     return request.isOfCloudEvents ? { ...read, isOfCloudEvents: true } : read;
   }
 
+  async function usageInput({ name }: Operation, request: EventsRequest): Promise<UsageInput> {
+    const form = name === 'createAiUsage' ? 'single' : batchForm(request.query);
+    const input = await readUsage(form, request, { facts, limits: config, sender: senderOf(request, 'full') });
+    if (form === 'tolerant') await countMore(request, input.items.length);
+    return input;
+  }
+
+  const send = (requestId: string) => (batch: IncomingBatch) =>
+    batch.events.length === 0 ? [] : coalescer.send(batch, requestId);
+
   return {
-    input,
+    input: (operation, request) =>
+      operation.holdsUsage ? usageInput(operation, request) : eventsInput(operation, request),
     async answer(operation, request) {
-      const read = await input(operation, request);
-      const { batch } = read;
-      const verdicts = batch.events.length === 0 ? [] : await coalescer.send(batch, request.requestId);
-      const { text, isReplayed } = answerText(read, verdicts);
+      const { text, isReplayed } = operation.holdsUsage
+        ? await answerUsage(await usageInput(operation, request), {
+            send: send(request.requestId),
+            currency: (await facts.settings(scopeOf(request))).currency,
+          })
+        : await answerEvents(await eventsInput(operation, request), send(request.requestId));
       return { status: 200, text, ...(isReplayed ? { headers: REPLAYED } : {}) };
     },
     async bulk(request) {
@@ -131,6 +148,11 @@ export function createEventsLane(deps: {
         isFull: () => coalescer.isFull(sent.organization_id),
         patienceMs: config.WRITE_TIMEOUT_SECONDS * 1000,
         translate: request.translate,
+        async readUsage(items: readonly SentItem[]) {
+          const scope = scopeOf(request);
+          const find = (subjects: readonly Subject[]) => facts.subscriptions(scope, subjects);
+          return readUsageItems(items, { sender: sent, settings: await facts.settings(scope), find });
+        },
         mostLines: config.BULK_MAX_LINES,
         mostProperties: config.BULK_MAX_BYTES,
       };
@@ -152,6 +174,23 @@ export function createEventsLane(deps: {
     stop: coalescer.stop,
   };
 }
+
+/** Every further hundred events of a tolerant request count as one more request. */
+async function countMore(request: EventsRequest, events: number): Promise<void> {
+  for (let counted = EVENTS_A_REQUEST; counted < events; counted += EVENTS_A_REQUEST) await request.countMore();
+}
+
+async function answerEvents(
+  input: EventsInput,
+  send: (batch: IncomingBatch) => Verdict[] | Promise<Verdict[]>,
+): Promise<{ text: string; isReplayed: boolean }> {
+  return answerText(input, await send(input.batch));
+}
+
+const scopeOf = ({ db, identity }: Pick<EventsRequest, 'db' | 'identity'>) => ({
+  db: db(),
+  organizationId: identity.organizationId,
+});
 
 const sender = ({ identity, request }: Pick<EventsRequest, 'identity' | 'request'>) => ({
   organization_id: identity.organizationId,

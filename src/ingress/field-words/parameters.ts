@@ -4,6 +4,8 @@ const COUNTED = 'only those where this is the case (true) or not (false)';
 
 /** Parameters of queries and paths, without the brackets of lists. */
 export const PARAMETERS: FieldWords = {
+  'findAiSubjects.kind': 'Kind of what is named: `key`, `end_user`, `user`, `team`, `organization`, `tag`',
+  'findAiSubjects.value': 'Its name or identifier',
   page: 'Page, from 1; default 1',
   per_page: 'Records of a page: 1 to 1000, default 20',
   count: '`none`: nothing is counted, `total_count` and `total_pages` are null; the fastest way through a list',

@@ -240,6 +240,15 @@ describe('settings of an organization', () => {
         access: 1000,
         budgets: 2000,
         default: 100000,
+      ai: {
+        event_code: 'ai_usage',
+        book_currency: 'USD',
+        use_deployment_prices: true,
+        cost_source: 'book',
+        emit: 'call',
+        margin_dimensions: [],
+        subscription_keys: ['external_subscription_id'],
+        cloud_event_types: {},
       },
     };
     expect((await org.get('/organizations/settings')).body).toEqual({ settings: shown });
@@ -273,6 +282,10 @@ describe('settings of an organization', () => {
     [{ usage_policies: { corrections: 'x' } }, { 'usage_policies.corrections': ['value_is_invalid'] }],
     [{ usage_policies: { late_events: 'never' } }, { 'usage_policies.late_events': ['value_is_invalid'] }],
     [{ rate_limits: { events: 5 } }, { rate_limits: ['value_is_frozen'] }],
+    [{ ai: { emit: 'both' } }, { 'ai.emit': ['value_is_invalid'] }],
+    [{ ai: { book_currency: 'XXY' } }, { 'ai.book_currency': ['value_is_invalid'] }],
+    [{ ai: { margin_dimensions: ['a', 'b', 'c', 'd'] } }, { 'ai.margin_dimensions': ['value_is_too_long'] }],
+    [{ ai: { event_code: '' } }, { 'ai.event_code': ['value_is_mandatory'] }],
   ])('a settings change with %j is refused', async (sent, details) => {
     const org = await service.org();
     expect((await settings(org, sent)).body.error_details).toEqual(details);

@@ -26,6 +26,7 @@ function lane(changes: Partial<BulkDeps> = {}) {
     mostLines: 10_000,
     mostProperties: 10_000_000,
     translate: (body) => body,
+    readUsage: () => Promise.reject(new Error('no line holds usage')),
     ...changes,
   };
   return { deps, batches };

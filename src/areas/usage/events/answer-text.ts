@@ -21,7 +21,7 @@ export function answerText(input: EventsInput, verdicts: readonly Verdict[]): { 
   const isReplayed = verdicts.every((verdict) => typeof verdict === 'object' && 'r' in verdict);
   let text = '';
   for (const [index, event] of batch.events.entries()) {
-    const shown = textOf(event, batch, verdicts[index] ?? 0);
+    const shown = shownText(event, batch, verdicts[index] ?? 0);
     text = index === 0 ? shown : `${text},${shown}`;
   }
   if (form === 'single') return { text: `{"event":${text}${explanations('verdict', batch, verdicts)}}`, isReplayed };
@@ -67,7 +67,7 @@ function tolerantText({ batch, faults, isOfCloudEvents }: EventsInput, verdicts:
     };
   });
   const stored = batch.events.flatMap((event, index) =>
-    isAccepted(verdicts[index]!) ? [textOf(event, batch, verdicts[index]!)] : [],
+    isAccepted(verdicts[index]!) ? [shownText(event, batch, verdicts[index]!)] : [],
   );
   const told = `"results":${JSON.stringify(results)},"counts":${JSON.stringify(counts)}`;
   return `{"events":[${stored.join(',')}]${explanations('verdicts', batch, verdicts)},${told}}`;
@@ -76,7 +76,8 @@ function tolerantText({ batch, faults, isOfCloudEvents }: EventsInput, verdicts:
 const placesOf = (errors: FieldErrors, index: number, isOfCloudEvents = false) =>
   isOfCloudEvents ? placesOfEvent(errors, [index], CLOUD_FIELDS) : placesOfEvent(errors, ['events', index]);
 
-function textOf(event: IncomingEvent, batch: IncomingBatch, verdict: Verdict): string {
+/** JSON text of an event as it is stored. */
+export function shownText(event: IncomingEvent, batch: Pick<IncomingBatch, 'received_at'>, verdict: Verdict): string {
   if (typeof verdict === 'object' && 'r' in verdict) return verdict.r;
   if (typeof verdict === 'object' && 's' in verdict) return verdict.s;
   return eventText({ ...event, timestamp: event.timestamp ?? batch.received_at, created_at: batch.received_at });

@@ -9,6 +9,7 @@ import { microsOf } from './iso-time.ts';
 import { type ParsedEvent, parseEvent } from './parse-event.ts';
 import type { EventsReader } from './read-request.ts';
 
+const NO_TYPES: ReadonlyMap<string, string> = new Map();
 const UNSUPPORTED = 'unsupported_value';
 const TAKEN = 'value_already_exist';
 
@@ -48,20 +49,14 @@ type Attributes = Record<string, unknown>;
  *
  *   {source: "/gw", id: "7", type: "calls", subject: "ada-1", …} → transaction_id "/gw 7", code "calls"
  *
+ * types  codes of events by the types of CloudEvents; another type is the code
+ *
  * Rule: cloud-events.md#attributes.
  */
-export function parseCloudEvent(input: unknown): ParsedEvent {
-  const sent = attributesOf(input);
+export function parseCloudEvent(input: unknown, types: ReadonlyMap<string, string> = NO_TYPES): ParsedEvent {
   const errors: FieldErrors = {};
-  const plain = {
-    transaction_id: transactionIdOf(sent, errors),
-    code: textOf(sent, 'type', errors, { isMandatory: true }),
-    external_subscription_id: textOf(sent, 'subject', errors),
-    timestamp: timestampOf(sent, errors),
-    properties: propertiesOf(sent, errors),
-  };
-  refuseUnsupported(sent, errors);
-  const parsed = parseEvent(plain);
+  const { plain, extensions, sent } = envelopeIn(input, errors, types);
+  const parsed = parseEvent({ ...plain, properties: propertiesOf(sent, extensions, errors) });
   if (!parsed.ok)
     for (const [field, codes] of Object.entries(parsed.errors)) {
       // Of the transaction id everything was said about source and id.
@@ -72,7 +67,40 @@ export function parseCloudEvent(input: unknown): ParsedEvent {
   return parsed;
 }
 
+/** What the attributes of a CloudEvent say about its event, all but the data. */
+export interface CloudEnvelope {
+  plain: {
+    transaction_id: string | undefined;
+    code: string | undefined;
+    external_subscription_id: string | undefined;
+    timestamp: string | undefined;
+  };
+  /** Names of properties and their texts. */
+  extensions: [name: string, text: string][];
+  sent: Attributes;
+}
+
+/** Reads the attributes of a CloudEvent; `errors` gets their faults. */
+export function envelopeIn(input: unknown, errors: FieldErrors, types: ReadonlyMap<string, string>): CloudEnvelope {
+  const sent = attributesOf(input);
+  const type = textOf(sent, 'type', errors, { isMandatory: true });
+  const plain = {
+    transaction_id: transactionIdOf(sent, errors),
+    code: type === undefined ? undefined : (types.get(type) ?? type),
+    external_subscription_id: textOf(sent, 'subject', errors),
+    timestamp: timestampOf(sent, errors),
+  };
+  const extensions = extensionsOf(sent, errors).map(([name, text]): [string, string] => [`ce_${name}`, text]);
+  refuseUnsupported(sent, errors);
+  return { plain, extensions, sent };
+}
+
 /** CloudEvents as the events of a request: one object, or a list. */
+export const cloudEventsOf = (types: ReadonlyMap<string, string>): EventsReader => ({
+  ...cloudEvents,
+  parse: (sent) => parseCloudEvent(sent, types),
+});
+
 export const cloudEvents: EventsReader = {
   single(body) {
     if (typeof body !== 'object' || body === null || Array.isArray(body))
@@ -80,7 +108,7 @@ export const cloudEvents: EventsReader = {
     return body;
   },
   list: (body) => body,
-  parse: parseCloudEvent,
+  parse: (sent) => parseCloudEvent(sent),
   transactionId(sent) {
     const { source, id } = attributesOf(sent);
     return typeof source === 'string' && typeof id === 'string' ? joined(source, id) : null;
@@ -133,16 +161,19 @@ function timestampOf(sent: Attributes, errors: FieldErrors): string | undefined 
 }
 
 /** Members of `data`, and each extension as a text under `ce_` and its name. */
-function propertiesOf(sent: Attributes, errors: FieldErrors): object | undefined {
+function propertiesOf(
+  sent: Attributes,
+  extensions: CloudEnvelope['extensions'],
+  errors: FieldErrors,
+): object | undefined {
   const data = own(sent, 'data') ?? {};
-  const extensions = extensionsOf(sent, errors);
   if (typeof data !== 'object' || Array.isArray(data) || isKeptNumber(data)) {
     errors.data = [FORMAT];
     return undefined;
   }
   if (extensions.length === 0) return data;
-  for (const [name] of extensions) if (Object.hasOwn(data, `ce_${name}`)) errors[name] = [TAKEN];
-  return { ...data, ...Object.fromEntries(extensions.map(([name, text]) => [`ce_${name}`, text])) };
+  for (const [name] of extensions) if (Object.hasOwn(data, name)) errors[name.slice('ce_'.length)] = [TAKEN];
+  return { ...data, ...Object.fromEntries(extensions) };
 }
 
 function extensionsOf(sent: Attributes, errors: FieldErrors): [name: string, text: string][] {

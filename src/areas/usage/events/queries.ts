@@ -23,13 +23,23 @@ const columns = (db: Db) => db`
  * @throws Refusal 404 event
  */
 export async function getEvent(scope: Scope, transactionId: string): Promise<ShownEvent> {
+  const event = await findEvent(scope, transactionId);
+  if (!event) throw refuse.notFound('event');
+  return event;
+}
+
+/** The same of one subscription, if it is named. */
+export async function findEvent(
+  scope: Scope,
+  transactionId: string,
+  externalSubscriptionId?: ExternalSubscriptionId,
+): Promise<ShownEvent | undefined> {
   const { db } = scope;
   const [row] = await db<ShownEvent[]>`
-    select ${columns(db)} from (select e.* from ${eventsOfTransaction(scope, transactionId)}) e
+    select ${columns(db)} from (select e.* from ${eventsOfTransaction(scope, transactionId, externalSubscriptionId)}) e
     where ${isLive(db, db`e`)}
     order by e.created_at desc, e.id desc
     limit 1`;
-  if (!row) throw refuse.notFound('event');
   return row;
 }
 

@@ -61,7 +61,7 @@ export const EventView = z.object({
 });
 export const EventEnvelope = z.object({ event: EventView });
 
-const ExplanationView = z.object({
+export const ExplanationView = z.object({
   outcome: z.enum(['counted', 'not_counted', 'replayed']),
   reasons: z.array(z.string()),
   warnings: z.array(z.string()),

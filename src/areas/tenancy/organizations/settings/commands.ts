@@ -2,7 +2,10 @@ import type { Context } from '../../../../platform/context.ts';
 import { changedKeys } from '../../../../platform/records/changes.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { keepLateEventsPolicy } from '../../../catalog/usage-policies/writes.ts';
-import { lockSettings, readSettings, updateSettingsRow } from './queries.ts';
+import { raiseShapesVersion } from '../../../catalog/usage-shapes/commands.ts';
+import { lockOrganizationEvents } from '../../../catalog/usage-shapes/shape-locks.ts';
+import { changesRating } from './ai-settings.ts';
+import { hasEventsOf, lockSettings, readSettings, updateSettingsRow } from './queries.ts';
 import type { SettingsUpdate, SettingsView } from './schema.ts';
 import { settingsView } from './view.ts';
 
@@ -15,7 +18,7 @@ export async function showSettings(ctx: Context) {
  * Changes them: only keys that were sent. Only the operator changes rate limits.
  *
  * @throws Refusal 422 of a key: value_is_out_of_range; unsupported_value, for settings that are not supported yet;
- *   rate_limits value_is_frozen
+ *   rate_limits value_is_frozen; ai.book_currency value_is_frozen
  */
 export async function updateSettings(ctx: Context, { body }: { body: SettingsUpdate }) {
   const stored = await lockSettings(ctx);
@@ -29,10 +32,12 @@ export async function updateSettings(ctx: Context, { body }: { body: SettingsUpd
     hosted_page_wait_minutes: body.hosted_page_wait_minutes ?? stored.hosted_page_wait_minutes,
     deny_when_overdue: body.deny_when_overdue ?? stored.deny_when_overdue,
     usage_policies: body.usage_policies === undefined ? stored.usage_policies : policiesOf(body),
+    ai_settings: { ...stored.ai_settings, ...body.ai },
   };
-  await updateSettingsRow(ctx, changed, ctx.now());
-  await keepLateEventsPolicy(ctx, { planId: null, policies: changed.usage_policies });
   const after = settingsView(changed, ctx.config);
+  await updateSettingsRow(ctx, changed, ctx.now());
+  if (changesRating(before.ai, after.ai)) await rateAnew(ctx, before.ai, after.ai);
+  await keepLateEventsPolicy(ctx, { planId: null, policies: changed.usage_policies });
   ctx.record({
     activity: {
       type: 'organization.updated',
@@ -44,6 +49,18 @@ export async function updateSettings(ctx: Context, { body }: { body: SettingsUpd
     keysChanged: true,
   });
   return { settings: after };
+}
+
+/**
+ * From its commit on, stored events are rated by the new settings.
+ *
+ * @throws Refusal 422 ai.book_currency: value_is_frozen, when amounts of events stand in the former one
+ */
+async function rateAnew(ctx: Context, before: SettingsView['ai'], after: SettingsView['ai']): Promise<void> {
+  await lockOrganizationEvents(ctx);
+  if (before.book_currency !== after.book_currency && (await hasEventsOf(ctx, before.event_code)))
+    throw refuse.invalid({ 'ai.book_currency': ['value_is_frozen'] });
+  await raiseShapesVersion(ctx);
 }
 
 /** Without any policy they are null, and plans decide. */

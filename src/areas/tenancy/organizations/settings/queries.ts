@@ -13,6 +13,8 @@ export interface SettingsFields {
   hosted_page_wait_minutes: number;
   deny_when_overdue: boolean;
   usage_policies: { corrections?: Policy | null; late_events?: Policy | null } | null;
+  /** Only those that were set. */
+  ai_settings: Record<string, unknown>;
 }
 
 export interface SettingsRow extends SettingsFields {
@@ -23,7 +25,7 @@ export interface SettingsRow extends SettingsFields {
 
 const columns = (db: Db) => db`
   audit_logs_period_days, wallet_limit, usage_policies, hosted_page_wait_minutes, deny_when_overdue,
-    personal_properties,
+    personal_properties, ai_settings,
   jsonb_build_object('events', rate_limit_events, 'events_bulk', rate_limit_events_bulk, 'access', rate_limit_access,
     'current_usage', rate_limit_current_usage, 'budgets', rate_limit_budgets, 'default', rate_limit_default) as rate_limits`;
 
@@ -44,8 +46,16 @@ export async function lockSettings({ db, organizationId }: Scope): Promise<Setti
 export const updateSettingsRow = ({ db, organizationId }: Scope, row: SettingsFields, at: Temporal.Instant) => db`
   update organizations set audit_logs_period_days = ${row.audit_logs_period_days}, wallet_limit = ${row.wallet_limit},
     hosted_page_wait_minutes = ${row.hosted_page_wait_minutes}, deny_when_overdue = ${row.deny_when_overdue},
-    usage_policies = ${json(row.usage_policies)}, updated_at = ${at}
+    usage_policies = ${json(row.usage_policies)}, ai_settings = ${json(row.ai_settings)}, updated_at = ${at}
   where id = ${organizationId}`;
+
+/** Whether events with a code were stored, whose amounts stand in the currency of the book. */
+export async function hasEventsOf({ db, organizationId }: Scope, code: string): Promise<boolean> {
+  const [row] = await db<{ found: boolean }[]>`
+    select exists (select from events where organization_id = ${organizationId} and code = ${code}
+      and deleted_at is null) as found`;
+  return row!.found;
+}
 
 /** How many active wallets a customer of the organization may have. */
 export async function readWalletLimit({ db, organizationId }: Scope): Promise<number> {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { anyValue, list, named } from '../../../../platform/schema/bounded.ts';
 import { boolean, INVALID, integer, oneOf } from '../../../../platform/schema/fields.ts';
 import { POLICIES } from '../../../catalog/usage-policies/schema.ts';
+import { AiSettingsUpdate, AiSettingsView } from './ai-settings.ts';
 
 /** How many days logs may be shown. Rule: other-routes.md#records. */
 const LOGS_DAYS_MAX = 400;
@@ -34,6 +35,7 @@ export const SettingsUpdate = z
       UNSUPPORTED,
     ),
     rate_limits: named(anyValue({ max: WORDS_MAX }), { max: WORDS_MAX }),
+    ai: AiSettingsUpdate,
   })
   .partial();
 export type SettingsUpdate = z.infer<typeof SettingsUpdate>;
@@ -56,6 +58,7 @@ export const SettingsView = z.object({
     budgets: z.int(),
     default: z.int(),
   }),
+  ai: AiSettingsView,
 });
 export type SettingsView = z.infer<typeof SettingsView>;
 export const SettingsEnvelope = z.object({ settings: SettingsView });

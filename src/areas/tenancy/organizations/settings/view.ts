@@ -1,4 +1,5 @@
 import type { Config } from '../../../../platform/config.ts';
+import { aiSettingsView } from './ai-settings.ts';
 import type { SettingsRow } from './queries.ts';
 import type { SettingsView } from './schema.ts';
 
@@ -21,4 +22,5 @@ export const settingsView = (row: SettingsRow, config: Config): SettingsView => 
     budgets: row.rate_limits.budgets ?? config.RATE_LIMIT_BUDGETS,
     default: row.rate_limits.default ?? config.RATE_LIMIT_DEFAULT,
   },
+  ai: aiSettingsView(row.ai_settings),
 });

@@ -1,0 +1,91 @@
+import { FORMATS } from '../../../engine/ai/formats/formats.ts';
+import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
+import type { Context } from '../../../platform/context.ts';
+import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
+
+import { refuse } from '../../../platform/refusal.ts';
+import { parseProperties } from '../events/property-json.ts';
+import { findEvent } from '../events/queries.ts';
+import { isoOfMs } from '../events/timestamps.ts';
+import { eventText } from '../events/view.ts';
+import { DoorFacts } from './door-facts.ts';
+import { doorSettings } from './door-settings.ts';
+import { countSubjects, listSubjects, readAiSettings } from './queries.ts';
+import { itemOf, readUsageItems, refuseLargeBodies } from './read-usage.ts';
+import type { SubjectListQuery } from './schema.ts';
+import { callId } from './usage-answer.ts';
+import { type StoredCall, usageView } from './usage-view.ts';
+
+/** The formats, their versions, and the fields of the newest one, from the tables by which bodies are read. */
+export async function showFormats() {
+  const codes = [...new Set(FORMATS.map(({ code }) => code))];
+  return {
+    formats: codes.map((code) => {
+      const all = FORMATS.filter((format) => format.code === code);
+      const [variant] = all.at(-1)!.variants.slice(-1);
+      return {
+        code,
+        versions: all.map(({ version, from }) => ({ version, from })),
+        fields: variant!.fields.flatMap(({ path, kind, within = null }) =>
+          path.map((each) => ({ path: each, kind, within })),
+        ),
+      };
+    }),
+  };
+}
+
+/**
+ * A stored call. Of several subscriptions that share the transaction id, that of the query, else the one created last.
+ *
+ * @throws Refusal 404 event, also for an event that is no call of a model
+ */
+export async function showCall(
+  ctx: Context,
+  { transaction_id: id, query }: { transaction_id: string; query: { external_subscription_id?: string | undefined } },
+) {
+  const event = await findEvent(ctx, id, query.external_subscription_id);
+  const properties = event && parseProperties(event.properties);
+  if (!event || !properties || !Object.hasOwn(properties, 'ai_format')) throw refuse.notFound('event');
+  const { currency } = doorSettings(await readAiSettings(ctx));
+  return { ai_usage: usageView(id, [{ ...event, properties }], { currency, unmapped: {} }) };
+}
+
+/**
+ * What would be stored of a call; nothing is.
+ *
+ * @throws Refusal 422 as for a call that is sent
+ */
+export async function previewCall(ctx: Context, { body }: { body: unknown }) {
+  const settings = doorSettings(await readAiSettings(ctx));
+  const at = isoOfMs(realNowExactMs());
+  const facts = new DoorFacts(() => 0);
+  const items = [itemOf(body)];
+  refuseLargeBodies(items);
+  const [item] = await readUsageItems(items, {
+    settings,
+    sender: {
+      organization_id: ctx.organizationId,
+      sandbox: ctx.sandbox,
+      received_at: at,
+      user_agent: null,
+      remote_address: null,
+    },
+    find: (subjects) => facts.subscriptions(ctx, subjects),
+  });
+  if (!item || 'ignored' in item) throw refuse.invalid({ body: ['value_is_mandatory'] });
+  if ('fault' in item) throw refuse.invalid(item.fault.errors);
+  const { call } = item;
+  const calls = call.events.map(
+    (event) => JSON.parse(eventText({ ...event, timestamp: at, created_at: at })) as StoredCall,
+  );
+  return { ai_usage: usageView(callId(call), calls, { currency: settings.currency, unmapped: call.unmapped }) };
+}
+
+/** Subjects and their subscriptions, by kind and value. */
+export async function showSubjects(ctx: Context, { query }: { query: SubjectListQuery }) {
+  const [subjects, total] = await Promise.all([
+    listSubjects(ctx, { ...query, ...limitOf(query) }),
+    countSubjects(ctx, query),
+  ]);
+  return { subjects, meta: pageMeta(query, total) };
+}

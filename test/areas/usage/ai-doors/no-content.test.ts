@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startService, type TestService } from '../../../support/service.ts';
+import { ok } from '../../../support/words.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ pools: ['events', 'writes', 'billing', 'aggregation', 'webhooks'] });
+});
+afterAll(() => service.stop());
+
+const MARKER = 'MARKER-9f3b71';
+
+/** A call with the marker wherever a provider has texts, and where a careless client may put some. */
+const call = (id: string, fields: object = {}) => ({
+  external_subscription_id: 'ada-1',
+  transaction_id: id,
+  body: {
+    model: 'alpha',
+    messages: [{ role: 'user', content: MARKER }],
+    choices: [{ message: { content: MARKER, tool_calls: [{ function: { arguments: MARKER } }] } }],
+    usage: { prompt_tokens: 3, completion_tokens: 4, note: MARKER, prompt_tokens_details: { text: MARKER } },
+  },
+  note: MARKER,
+  ...fields,
+});
+
+/** All rows of all tables that hold a text, as text. */
+async function tablesWith(text: string): Promise<string[]> {
+  const tables = await service.sql<{ name: string }[]>`
+    select quote_ident(schemaname) || '.' || quote_ident(tablename) as name from pg_tables
+    where schemaname not in ('pg_catalog', 'information_schema')`;
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const [row] = await service.sql.unsafe(
+      `select exists (select from ${name} t where position('${text}' in t::text) > 0) as found`,
+    );
+    if (row!.found) found.push(name);
+  }
+  return found;
+}
+
+/** Keys of Redis that hold a text. */
+async function keysWith(text: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const key of await service.redis.keys('*')) {
+    const dumped = await service.redis.dumpBuffer(key);
+    if (dumped?.includes(text)) found.push(key);
+  }
+  return found;
+}
+
+test('a text that is sent in prompts and answers is in no table, queue or answer afterwards (P9)', async () => {
+  const client = await service.org();
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    client.post(path, body, { headers });
+  const answers = [
+    await ok(post('/ai/usage', { ai_usage: call('a') })),
+    await ok(post('/ai/usage', { ai_usage: call('b') }, { 'idempotency-key': 'k' })),
+    await ok(post('/ai/usage/batch', { ai_usages: [call('c'), call('d', { emit: 'kinds' })] })),
+    await ok(post('/ai/usage/batch?mode=tolerant', { ai_usages: [call('e'), call('f', { tier: 7 })] })),
+    await ok(post('/ai/usage/preview', { ai_usage: call('g') })),
+  ];
+  const refused = [
+    await post('/ai/usage', { ai_usage: call('h', { tier: 7 }) }),
+    await post('/ai/usage', { ai_usage: call('i', { tier: 7 }) }, { 'idempotency-key': 'l' }),
+    await post('/ai/usage', { ai_usage: call('a', { tier: 'batch' }) }, { 'idempotency-key': 'm' }),
+  ];
+  expect(refused.map(({ status }) => status)).toEqual([422, 422, 422]);
+  const lines = [call('j'), call('k', { tier: 7 })].map((each) => JSON.stringify({ ai_usage: each })).join('\n');
+  const bulk = { raw: lines, headers: { 'content-type': 'application/x-ndjson' } };
+  answers.push(await ok(client.post('/events/bulk', undefined, bulk)));
+  expect(JSON.stringify([answers, refused])).not.toContain(MARKER);
+
+  const [logged] = await service.sql`select count(*)::int as count from api_logs`;
+  expect(logged!.count).toBeGreaterThan(0);
+  expect(await tablesWith('prompt_tokens')).toEqual([]);
+  expect(await tablesWith(MARKER)).toEqual([]);
+  expect(await keysWith(MARKER)).toEqual([]);
+  // The scan finds what is there.
+  expect(await tablesWith('tokens_input')).toContain('public.events');
+});
