@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { isKeptNumber } from '../../../engine/metrics/property-text.ts';
 import { own } from '../../../engine/own.ts';
+import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { FORMAT, INVALID, MANDATORY, TOO_LONG } from '../../../platform/schema/fields.ts';
 import { INSTANT_MAX, KEY_MAX_BYTES } from '../../../platform/schema/sizes.ts';
@@ -72,7 +73,7 @@ export interface CloudEnvelope {
   plain: {
     transaction_id: string | undefined;
     code: string | undefined;
-    external_subscription_id: string | undefined;
+    external_subscription_id: ExternalSubscriptionId | undefined;
     timestamp: string | undefined;
   };
   /** Names of properties and their texts. */
