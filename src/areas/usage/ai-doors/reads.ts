@@ -1,6 +1,7 @@
 import { FORMATS } from '../../../engine/ai/formats/formats.ts';
 import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
 
 import { refuse } from '../../../platform/refusal.ts';
@@ -41,7 +42,7 @@ export async function showFormats() {
  */
 export async function showCall(
   ctx: Context,
-  { transaction_id: id, query }: { transaction_id: string; query: { external_subscription_id?: string | undefined } },
+  { transaction_id: id, query }: { transaction_id: string; query: { external_subscription_id?: ExternalSubscriptionId | undefined } },
 ) {
   const event = await findEvent(ctx, id, query.external_subscription_id);
   const properties = event && parseProperties(event.properties);
