@@ -42,7 +42,10 @@ export async function showFormats() {
  */
 export async function showCall(
   ctx: Context,
-  { transaction_id: id, query }: { transaction_id: string; query: { external_subscription_id?: ExternalSubscriptionId | undefined } },
+  {
+    transaction_id: id,
+    query,
+  }: { transaction_id: string; query: { external_subscription_id?: ExternalSubscriptionId | undefined } },
 ) {
   const event = await findEvent(ctx, id, query.external_subscription_id);
   const properties = event && parseProperties(event.properties);
