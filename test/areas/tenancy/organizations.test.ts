@@ -240,6 +240,7 @@ describe('settings of an organization', () => {
         access: 1000,
         budgets: 2000,
         default: 100000,
+      },
       ai: {
         event_code: 'ai_usage',
         book_currency: 'USD',
