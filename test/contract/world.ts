@@ -271,6 +271,15 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
       group_by: ['user'],
     },
   });
+  await made('/ai/usage', {
+    ai_usage: {
+      external_subscription_id: 'running',
+      transaction_id: 'call',
+      provider: 'openai',
+      model: 'alpha',
+      parts: { input: 3 },
+    },
+  });
   const { decision } = await made('/budget_decisions', {
     decision: {
       hold_key: 'held',
@@ -297,6 +306,7 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
   return {
     activity_logs: { activity_id: activity.activity_id },
     add_ons: { code: 'seat' },
+    ai: { transaction_id: 'call' },
     api_keys: { svc_id: api_key.svc_id },
     api_logs: { request_id: request.request_id },
     audits: { svc_id: audit.svc_id },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { KINDS } from '../../../engine/ai/kinds.ts';
 import { textFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { anyValue, list, named } from '../../../platform/schema/bounded.ts';
@@ -20,7 +21,7 @@ const USAGES_MAX = 1000;
 const AiUsageInput = z.object({
   format: z.string().max(32).nullish(),
   body: anyValue({ max: BODY_VALUES_MAX }).optional(),
-  parts: z.record(z.string(), z.number()).nullish(),
+  parts: named(z.number(), { max: KINDS.length }).nullish(),
   provider: z.string().max(64).nullish(),
   model: z.string().max(255).nullish(),
   tier: z.string().max(32).nullish(),
