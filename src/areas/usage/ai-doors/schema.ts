@@ -91,7 +91,6 @@ export const CreatedUsages = z.object({
   results: UsageResults.optional(),
   counts: UsageCounts.optional(),
 });
-export const UsageReport = z.object({ results: UsageResults, counts: UsageCounts });
 
 export const CallQuery = z.object({ external_subscription_id: textFilter });
 
