@@ -3361,6 +3361,7 @@ CREATE INDEX invoices_overdue ON public.invoices USING btree (organization_id, p
 CREATE INDEX invoices_prefix ON public.invoices USING btree (organization_id, number text_pattern_ops);
 CREATE INDEX invoices_progressive ON public.invoices USING btree (organization_id, customer_id) WHERE (invoice_type = 'progressive_billing'::text);
 CREATE UNIQUE INDEX invoices_regenerated_key ON public.invoices USING btree (organization_id, voided_invoice_id) WHERE ((voided_invoice_id IS NOT NULL) AND (status <> ALL (ARRAY['voided'::text, 'closed'::text, 'deleted'::text])));
+CREATE INDEX invoices_with_tax_errors ON public.invoices USING btree (organization_id, customer_id) WHERE ((status = 'failed'::text) AND (tax_status = 'failed'::text));
 CREATE TRIGGER invoices_mark_changed AFTER UPDATE ON public.invoices REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_changed_invoices();
 CREATE TRIGGER invoices_mark_new AFTER INSERT ON public.invoices REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_invoices();
 CREATE TRIGGER invoices_tell_access AFTER UPDATE OF payment_overdue ON public.invoices FOR EACH ROW EXECUTE FUNCTION tell_access_of_invoice();

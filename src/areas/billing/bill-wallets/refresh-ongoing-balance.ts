@@ -12,6 +12,7 @@ import { tellDepleted } from '../../credits/wallets/announce.ts';
 import { listActiveWallets, readWallet, type WalletRow } from '../../credits/wallets/queries.ts';
 import { listRules, type RuleRow } from '../../credits/wallets/top-up-rule-queries.ts';
 import { isInForce } from '../../credits/wallets/view.ts';
+import { hasTaxError } from '../../customers/customers/tax-errors.ts';
 import { dropWalletMarks, listWalletMarks } from '../../usage/wallet-marks/wallet-marks.ts';
 import { lockPayer } from '../build-invoice/payer-and-issuer.ts';
 import { countAutomatic, readPurchases, storeOngoing } from './ongoing-balance-queries.ts';
@@ -44,7 +45,8 @@ export const refreshWalletsStep = (ctx: Context, { customer_id }: { customer_id:
 
 /**
  * Computes the ongoing balances of a customer's wallets, from which unpaid usage is subtracted; then threshold rules
- * act and alerts on ongoing balances are evaluated.
+ * act and alerts on ongoing balances are evaluated. While the taxes of an invoice are unknown nothing happens: what
+ * ends that marks the wallets.
  *
  * Rules: top-ups.md#recurring-rules "threshold", top-ups.md#ongoing-balance, alerts.md#evaluation.
  */
@@ -61,7 +63,7 @@ async function refreshWallets(ctx: Context, customerId: CustomerId): Promise<voi
 async function refresh(ctx: Context, customerId: CustomerId): Promise<void> {
   const payer = await lockPayer(ctx, customerId);
   const wallets = await listActiveWallets(ctx, customerId);
-  if (wallets.length === 0) return;
+  if (wallets.length === 0 || (await hasTaxError(ctx, customerId))) return;
   const rules = await listRules(
     ctx,
     wallets.map(({ id }) => id),

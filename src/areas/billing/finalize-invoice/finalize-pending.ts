@@ -20,6 +20,7 @@ import { isAwaitingRegister } from '../../customers/eu-taxes/queries.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { clearErrors } from '../../invoices/invoices/writes.ts';
 import { GATE_STEP } from '../../subscriptions/subscriptions/settle-gate.ts';
+import { markWallets } from '../../usage/wallet-marks/wallet-marks.ts';
 import { gatedSubscriptionOf } from '../activate-subscriptions/gated-subscriptions.ts';
 import { spendableNotes } from '../build-invoice/credit-notes.ts';
 import { type IssuerFacts, lockPayer, type PayerFacts, readIssuer } from '../build-invoice/payer-and-issuer.ts';
@@ -89,6 +90,7 @@ export async function resumeInvoice(ctx: Context, id: InvoiceId, recorded: Recor
     update invoices set tax_integration_id = ${recorded.integrationId}, tax_status = 'pending'
     where organization_id = ${organizationId} and id = ${id}`;
   await clearErrors(ctx, id, ['tax_error']);
+  if (invoice.has_failed) await markWallets(ctx, invoice.customer_id);
   return (await finalizeStored(ctx, { payer, invoice, issuer, dates }, recorded)) !== 'closed';
 }
 

@@ -39,6 +39,8 @@ export interface PendingInvoice {
   progressive_billing_credit_amount_cents: number;
   sub_total_excluding_taxes_amount_cents: number;
   is_recurring: boolean;
+  /** Whether its taxes were unknown until now. */
+  has_failed: boolean;
   created_at: Temporal.Instant;
 }
 
@@ -52,9 +54,9 @@ export async function lockPendingInvoice(
   statuses: readonly ('pending' | 'failed')[] = ['pending'],
 ): Promise<PendingInvoice | undefined> {
   const [row] = await db<PendingInvoice[]>`
-    select id, customer_id, billing_entity_id, invoice_type, currency, issuing_date, expected_finalization_date,
-      payment_due_date, net_payment_term, coupons_amount_cents, progressive_billing_credit_amount_cents,
-      sub_total_excluding_taxes_amount_cents, created_at,
+    select id, customer_id, status = 'failed' as has_failed, billing_entity_id, invoice_type, currency, issuing_date,
+      expected_finalization_date, payment_due_date, net_payment_term, coupons_amount_cents,
+      progressive_billing_credit_amount_cents, sub_total_excluding_taxes_amount_cents, created_at,
       exists (select from invoice_subscriptions line
         where line.organization_id = invoices.organization_id and line.invoice_id = invoices.id
           and line.recurring) as is_recurring

@@ -1,6 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, FeeId, IntegrationId, TaxDocumentId } from '../../../platform/ids.ts';
 import { clearErrors } from '../../invoices/invoices/writes.ts';
+import { markWallets } from '../../usage/wallet-marks/wallet-marks.ts';
 import { findStandaloneFee } from '../request-taxes/reported-records.ts';
 import { askTakingBack, takeBack } from '../request-taxes/take-back.ts';
 import { holdQuestions, listOpenQuestions, type TaxDocumentRow } from '../request-taxes/tax-documents.ts';
@@ -58,6 +59,7 @@ async function askAnew(ctx: Context, question: TaxDocumentRow): Promise<void> {
     returning id`;
   if (waiting.length === 0) return takeBack(ctx, [question]);
   await clearErrors(ctx, invoice_id!, ['tax_error']);
+  await markWallets(ctx, question.customer_id);
   ctx.after({ step: 'finalize-pending-invoice', payload: { invoice_id: invoice_id! } });
 }
 

@@ -7,6 +7,7 @@ import { listApplicableSections } from '../invoice-custom-sections/queries.ts';
 import { portalUrl } from './portal-token.ts';
 import { getCustomer, listCustomers } from './queries.ts';
 import type { CustomerListQuery, PortalUrlQuery } from './schema.ts';
+import { listTaxErrors } from './tax-errors.ts';
 import { customerListView, customerView } from './view.ts';
 
 /** @throws Refusal 404 billing_entity, when a filter names an unknown one */
@@ -31,11 +32,12 @@ export async function listCustomersPage(ctx: Context, { query }: { query: Custom
 /** @throws Refusal 404 customer */
 export async function showCustomer(ctx: Context, { external_id }: { external_id: string }) {
   const customer = await getCustomer(ctx, external_id);
-  const [taxes, sections] = await Promise.all([
+  const [taxes, sections, errors] = await Promise.all([
     listTaxesOfCustomers(ctx, [customer.id]),
     listApplicableSections(ctx, customer),
+    listTaxErrors(ctx, customer.id),
   ]);
-  return { customer: customerView(customer, taxes, sections) };
+  return { customer: customerView(customer, taxes, sections, errors) };
 }
 
 interface PortalUrlInput {

@@ -6,6 +6,7 @@ import type { SectionRow } from '../invoice-custom-sections/queries.ts';
 import { sectionView } from '../invoice-custom-sections/view.ts';
 import type { CustomerBaseView, CustomerView } from './answer-schema.ts';
 import type { CustomerRow } from './queries.ts';
+import type { TaxErrorRow } from './tax-errors.ts';
 
 /** A customer inside another document: its own fields and its metadata (customers.md#fields "response variants"). */
 export const customerBaseView = (customer: CustomerRow): CustomerBaseView => ({
@@ -85,9 +86,14 @@ export const customerListView = (customer: CustomerRow, taxes: TaxRow[]) => ({
   taxes: taxes.map(taxView),
 });
 
-/** A customer on its own. */
-export const customerView = (customer: CustomerRow, taxes: TaxRow[], sections: SectionRow[] = []): CustomerView => ({
+/** A customer on its own; answers of commands show no errors, which other commands may be about to end. */
+export const customerView = (
+  customer: CustomerRow,
+  taxes: TaxRow[],
+  sections: SectionRow[] = [],
+  errors: readonly TaxErrorRow[] = [],
+): CustomerView => ({
   ...customerListView(customer, taxes),
   applicable_invoice_custom_sections: sections.map(sectionView),
-  error_details: [],
+  error_details: errors.map(({ id, error_code, details }) => ({ svc_id: id, error_code, details })),
 });

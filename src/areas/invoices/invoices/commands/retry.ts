@@ -1,6 +1,7 @@
 import { canInvoiceMove } from '../../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { refuse } from '../../../../platform/refusal.ts';
+import { markWallets } from '../../../usage/wallet-marks/wallet-marks.ts';
 import { showInvoice } from '../show-invoice.ts';
 import { changeInvoice, clearErrors, lockVisibleInvoice } from '../writes.ts';
 
@@ -19,6 +20,7 @@ export async function retryInvoice(ctx: Context, { svc_id }: { svc_id: string })
     throw refuse.notAllowed('invalid_status');
   await clearErrors(ctx, invoice.id, ['tax_error', 'invoice_generation_error']);
   await changeInvoice(ctx, invoice.id, { status: 'pending', tax_status: 'pending' });
+  await markWallets(ctx, invoice.customer_id);
   ctx.after({ step: TAX_STEP, payload: { invoice_id: invoice.id } });
   return showInvoice(ctx, invoice.id);
 }
