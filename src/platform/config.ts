@@ -268,7 +268,6 @@ const Settings = z.object({
   TEST_CLOCK_MAX_STEPS: whole(100_000).describe('Instants with work in one advance'),
   HOLD_MAX_SECONDS: whole(86_400).describe('Longest life of a wallet hold'),
   BUDGET_HOLD_MAX_SECONDS: whole(86_400).describe('Longest life of a hold of budgets'),
-  BUDGET_WINDOWS_MAX: whole(1_000_000).describe('Live windows of a budget'),
   SECRETS_KEYS: z
     .string()
     .transform((text, issues) => readSecretsKeys(text, (message) => issues.addIssue(message)))

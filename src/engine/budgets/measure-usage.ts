@@ -12,7 +12,7 @@ export interface MeasuredEvent {
   precise_total_amount_cents: string | null;
 }
 
-/** Properties in which the doors for model calls write what a call cost, in cents, and its tokens. */
+/** Properties of an event: what a call of a model cost, in cents, and its tokens. */
 const COST_PROPERTY = 'ai_cost_cents';
 const TOKENS_PROPERTY = 'tokens';
 

@@ -14,7 +14,8 @@ export const BUDGET_FIELDS: FieldWords = {
   'budget.measure':
     'What is added up: `cost` or `amount` in cents, `units` of a metric, or `tokens`; an event without it does not count',
   'budget.billable_metric_code': 'Of `units`: the metric, which counts or sums; frozen',
-  'budget.currency': 'Of `cost` (default USD) and `amount`: three letters of ISO 4217; frozen',
+  'budget.currency':
+    'Of `cost` (default USD) and `amount`: three letters of ISO 4217; neither converts nor selects events; frozen',
   'budget.limit': 'The most of one window, more than 0, a decimal as text or number; cents where it is money',
   overrides: 'Limits of single values of `group_by`, the whole list, at most 1 000',
   'overrides.values': 'The values, in the order of `group_by`; null: events without the property',
@@ -26,7 +27,7 @@ export const BUDGET_FIELDS: FieldWords = {
   alert_percents: 'Percentages of the limit that are announced when spending passes them; default 50, 80, 100',
   on_outage: 'What clients do while the service cannot answer: `closed` (default of hard), `open` (default of soft)',
   offline_allowance: 'With `open`: how much a client process may spend without an answer; default 0',
-  unknown_price: 'Whether a model without a price is allowed: `deny` (default of hard) or `allow`',
+  unknown_price: '`deny` (default of hard) or `allow`: kept and shown for your client; no decision looks at it',
   'top_up.amount': 'How much is added to the limit of the current window',
   group: 'Which window, by the values of `group_by`; mandatory with it',
   'top_up.reason': 'Why, in words, at most 255 characters',
