@@ -61,3 +61,15 @@ const OF_THE_BOOK = ['book_currency', 'use_deployment_prices', 'cost_source'] as
 /** Whether a change of settings changes how events are rated. */
 export const changesRating = (before: AiSettingsView, after: AiSettingsView): boolean =>
   OF_THE_BOOK.some((name) => before[name] !== after[name]);
+
+/** Settings of costs, which take another value once calls are rated. Rule: ai-usage.md#settings. */
+export function unsupportedIn(settings: AiSettingsView): Record<string, string[]> {
+  const refused = {
+    'ai.use_deployment_prices': !settings.use_deployment_prices,
+    'ai.cost_source': settings.cost_source !== 'book',
+    'ai.margin_dimensions': settings.margin_dimensions.length > 0,
+  };
+  return Object.fromEntries(
+    Object.entries(refused).flatMap(([name, isRefused]) => (isRefused ? [[name, ['unsupported_value']]] : [])),
+  );
+}

@@ -4,7 +4,7 @@ import { refuse } from '../../../../platform/refusal.ts';
 import { keepLateEventsPolicy } from '../../../catalog/usage-policies/writes.ts';
 import { raiseShapesVersion } from '../../../catalog/usage-shapes/commands.ts';
 import { lockOrganizationEvents } from '../../../catalog/usage-shapes/shape-locks.ts';
-import { changesRating } from './ai-settings.ts';
+import { changesRating, unsupportedIn } from './ai-settings.ts';
 import { hasEventsOf, lockSettings, readSettings, updateSettingsRow } from './queries.ts';
 import type { SettingsUpdate, SettingsView } from './schema.ts';
 import { settingsView } from './view.ts';
@@ -35,6 +35,8 @@ export async function updateSettings(ctx: Context, { body }: { body: SettingsUpd
     ai_settings: { ...stored.ai_settings, ...body.ai },
   };
   const after = settingsView(changed, ctx.config);
+  const faults = unsupportedIn(after.ai);
+  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
   await updateSettingsRow(ctx, changed, ctx.now());
   if (changesRating(before.ai, after.ai)) await rateAnew(ctx, before.ai, after.ai);
   await keepLateEventsPolicy(ctx, { planId: null, policies: changed.usage_policies });
