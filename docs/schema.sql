@@ -1057,7 +1057,7 @@ create table ai_subjects (
   value text not null,
   external_subscription_id text not null,
   constraint ai_subjects_pkey PRIMARY KEY (organization_id, kind, value),
-  constraint ai_subjects_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint ai_subjects_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint ai_subjects_kind CHECK ((kind = ANY (ARRAY['key'::text, 'end_user'::text, 'user'::text, 'team'::text, 'organization'::text, 'tag'::text])))
 );
 comment on table ai_subjects is 'To which subscription usage of models belongs, by whom it names.';
@@ -1446,7 +1446,7 @@ create table budget_entries (
   created_at timestamp with time zone not null,
   folded_at timestamp with time zone,
   constraint budget_entries_pkey PRIMARY KEY (id),
-  constraint budget_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint budget_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint budget_entries_source_check CHECK ((source = ANY (ARRAY['settlement'::text, 'usage'::text, 'correction'::text, 'provisional'::text, 'reset'::text, 'opening'::text])))
 ) with (fillfactor=80);
 comment on table budget_entries is 'The ledger of budgets, append-only: what was spent in a window.';
@@ -1463,8 +1463,8 @@ create table budget_hold_parts (
   expires_at timestamp with time zone not null,
   is_open boolean not null default true,
   constraint budget_hold_parts_pkey PRIMARY KEY (hold_id, window_id),
-  constraint budget_hold_parts_hold_id_fkey FOREIGN KEY (hold_id) REFERENCES budget_holds(id) ON DELETE CASCADE,
-  constraint budget_hold_parts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint budget_hold_parts_hold_id_fkey FOREIGN KEY (hold_id) REFERENCES budget_holds(id) ON DELETE CASCADE DEFERRABLE,
+  constraint budget_hold_parts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint budget_hold_parts_held_check CHECK ((held >= (0)::numeric))
 ) with (fillfactor=70);
 comment on table budget_hold_parts is 'What a hold takes in each window, in the measure of its budget.';
@@ -1484,7 +1484,7 @@ create table budget_holds (
   created_at timestamp with time zone not null,
   closed_at timestamp with time zone,
   constraint budget_holds_pkey PRIMARY KEY (id),
-  constraint budget_holds_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint budget_holds_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint budget_holds_closed CHECK (((status = 'open'::text) = (closed_at IS NULL))),
   constraint budget_holds_status_check CHECK ((status = ANY (ARRAY['open'::text, 'settled'::text, 'released'::text, 'expired'::text])))
 ) with (fillfactor=70);
@@ -1511,8 +1511,8 @@ create table budget_windows (
   has_told_overrun boolean not null default false,
   created_at timestamp with time zone not null,
   constraint budget_windows_pkey PRIMARY KEY (id),
-  constraint budget_windows_budget_id_fkey FOREIGN KEY (budget_id) REFERENCES budgets(id),
-  constraint budget_windows_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint budget_windows_budget_id_fkey FOREIGN KEY (budget_id) REFERENCES budgets(id) DEFERRABLE,
+  constraint budget_windows_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint budget_windows_state_check CHECK ((state = ANY (ARRAY['open'::text, 'blocked'::text, 'over'::text])))
 ) with (fillfactor=50);
 comment on table budget_windows is 'A period and group of a budget: what was folded of its entries, and what is held.';
@@ -1548,8 +1548,8 @@ create table budgets (
   updated_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
   constraint budgets_pkey PRIMARY KEY (id),
-  constraint budgets_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
-  constraint budgets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint budgets_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint budgets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint budgets_currency CHECK (((measure = ANY (ARRAY['cost'::text, 'amount'::text])) = (currency IS NOT NULL))),
   constraint budgets_measure_check CHECK ((measure = ANY (ARRAY['cost'::text, 'amount'::text, 'units'::text, 'tokens'::text]))),
   constraint budgets_metric CHECK (((measure = 'units'::text) = (billable_metric_code IS NOT NULL))),
@@ -1649,7 +1649,7 @@ create table console_codes (
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
   constraint console_codes_pkey PRIMARY KEY (digest),
-  constraint console_codes_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id)
+  constraint console_codes_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) DEFERRABLE
 );
 comment on table console_codes is 'One-time links into the console, by the digest of their code.';
 CREATE INDEX console_codes_over ON public.console_codes USING btree (expires_at);
@@ -1662,9 +1662,9 @@ create table console_identities (
   member_id uuid,
   created_at timestamp with time zone not null,
   constraint console_identities_pkey PRIMARY KEY (session_id, organization_id),
-  constraint console_identities_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id),
-  constraint console_identities_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
-  constraint console_identities_session_id_fkey FOREIGN KEY (session_id) REFERENCES console_sessions(id) ON DELETE CASCADE,
+  constraint console_identities_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) DEFERRABLE,
+  constraint console_identities_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint console_identities_session_id_fkey FOREIGN KEY (session_id) REFERENCES console_sessions(id) ON DELETE CASCADE DEFERRABLE,
   constraint console_identities_kind CHECK (((kind = 'key'::text) = (api_key_id IS NOT NULL))),
   constraint console_identities_kind_check CHECK ((kind = ANY (ARRAY['key'::text, 'member'::text])))
 );

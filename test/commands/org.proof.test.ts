@@ -168,7 +168,7 @@ test('org limits sets limits of an organization, keeps and announces them, and r
   redis.disconnect();
 
   expect((await org('limits', '--organization', id, '--events', 'setting')).out).toBe(
-    `organization_id  ${id}\nevents           setting\nevents_bulk      setting\naccess           setting\ncurrent_usage    7\ndefault          setting\n`,
+    `organization_id  ${id}\nevents           setting\nevents_bulk      setting\naccess           setting\ncurrent_usage    7\nbudgets          setting\ndefault          setting\n`,
   );
   const wrong = await org('limits', '--organization', id, '--default', '0', '--access', 'many');
   expect(wrong.complaint).toContain('"access":["value_is_out_of_range"]');

@@ -79,6 +79,7 @@ const NOT_PASSING: Record<string, number> = {
   resendPaymentReceiptEmail: 405,
   confirmSandboxPayment: 405, // it is paid already
   finishSandboxCheckout: 404, // no checkout is open
+  updateBudgetHold: 405, // it has expired
   settleWalletHold: 405, // it has expired
   updateWalletHold: 405,
   updateAuditFinding: 404, // nothing was found

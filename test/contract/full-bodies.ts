@@ -261,6 +261,43 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
   const entity = { ...place, ...settings, billing_configuration: billingConfiguration, email_settings: [], phone: '1' };
   const writes = { expires_in_hours: 1 };
   const replay = { from: '2024-01-01T00:00:00Z', to: '2024-01-02T00:00:00Z', statuses: ['failed'], event_types: [] };
+  const budget = {
+    code: 'fresh',
+    name: 'Fresh',
+    scope: 'organization',
+    codes: ['calls'],
+    match: { team: 'red' },
+    group_by: ['user'],
+    measure: 'units',
+    billable_metric_code: 'calls',
+    period: 'month',
+    timezone: 'UTC',
+    mode: 'hard',
+    limit: '1000',
+    overrides: [{ values: ['u1'], limit: '10' }],
+    alert_percents: [50],
+    on_outage: 'closed',
+    offline_allowance: '0',
+    unknown_price: 'deny',
+  };
+  const decision = {
+    hold_key: 'fresh',
+    external_subscription_id: 'running',
+    code: 'calls',
+    properties: { user: 'u1' },
+    units: '1',
+    allow_partial: false,
+    expires_in_seconds: 60,
+  };
+  const call = {
+    external_subscription_id: 'running',
+    transaction_id: 'fresh-call',
+    provider: 'openai',
+    model: 'alpha',
+    tier: 'standard',
+    parts: { input: 3 },
+    properties: { team: 'red' },
+  };
 
   return {
     createEvent: { body: { event } },
@@ -675,6 +712,18 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
     createWalletHold: { body: { hold: { ...hold, allow_partial: true } } },
     updateWalletHold: { body: { hold: { amount_cents: 50, expires_in_seconds: 60 } } },
     settleWalletHold: { body: { hold: { amount_cents: 1 } } },
+    createBudget: { body: { budget } },
+    updateBudget: { body: { budget: { name: 'Other', limit: '2000', alert_percents: [90] } } },
+    topUpBudget: { body: { top_up: { amount: '1', group: { user: 'u1' }, reason: 'more' } } },
+    resetBudget: { body: { reset: { group: { user: 'u1' }, reason: 'again' } } },
+    createBudgetDecision: { body: { decision } },
+    updateBudgetHold: { body: { hold: { expires_in_seconds: 60, amount: '1' } } },
+    settleBudgetHold: { body: { hold: { amount: '1' } } },
+    createAiUsage: { body: { ai_usage: call } },
+    createAiUsageBatch: { body: { ai_usages: [call, { ...call, transaction_id: 'second-call' }] } },
+    previewAiUsage: { body: { ai_usage: call } },
+    updateAiSubjects: { body: { subjects: [{ kind: 'team', value: 'red', external_subscription_id: 'running' }] } },
+    setUpAi: { body: { setup: {} } },
     checkAccess: {
       body: {
         access: {

@@ -4,7 +4,7 @@ import type { Sql } from '../../src/platform/db/connect.ts';
 import { refuse } from '../../src/platform/refusal.ts';
 
 const row = (permissions: object) => ({
-  id: 'key',
+  api_key_id: 'key',
   organization_id: 'acme',
   permissions,
   expires_at: null,
@@ -28,13 +28,18 @@ function asking(limit = Number.POSITIVE_INFINITY): Asking {
   };
 }
 
+/** A fragment of a statement has no values, a statement has the digest of a key as its last. */
+const statements = (read: (digest: Buffer) => Promise<object[]>) =>
+  ((_text: unknown, ...values: unknown[]) =>
+    values.length === 0 ? {} : read(values.at(-1) as Buffer)) as unknown as Sql;
+
 /** Knows one key, the one that is read first; counts what it is asked. */
 function countingSql() {
   const asked: string[] = [];
-  const sql = (async (_text: unknown, digest: Buffer) => {
+  const sql = statements(async (digest) => {
     asked.push(digest.toString('hex'));
     return digest.toString('hex') === asked[0] ? [row({})] : [];
-  }) as unknown as Sql;
+  });
   return { sql, asked };
 }
 
@@ -43,7 +48,7 @@ const statuses = (answers: PromiseSettledResult<unknown>[]) =>
 
 test('a key that was read before its change was announced is not cached', async () => {
   const reads: ((rows: object[]) => void)[] = [];
-  const keys = new KeyCache((() => new Promise((resolve) => reads.push(resolve))) as unknown as Sql);
+  const keys = new KeyCache(statements(() => new Promise((resolve) => reads.push(resolve))));
   const before = keys.identify('Bearer one', asking());
   await Promise.resolve();
   keys.forget('acme');
@@ -83,13 +88,14 @@ test('a flood of invalid keys leaves valid ones in the cache', async () => {
 test('many valid keys from one address are all found, a few at a time', async () => {
   let running = 0;
   let most = 0;
-  const keys = new KeyCache((async () => {
+  const sql = statements(async () => {
     running += 1;
     most = Math.max(most, running);
     await new Promise((resolve) => setTimeout(resolve, 5));
     running -= 1;
     return [row({})];
-  }) as unknown as Sql);
+  });
+  const keys = new KeyCache(sql);
   const caller = asking(20);
   const found = await Promise.all(Array.from({ length: 40 }, (_, n) => keys.identify(`Bearer real-${n}`, caller)));
   expect(found.every((identity) => identity !== null)).toBe(true);

@@ -9,6 +9,7 @@ const TAKEN: Record<string, string> = {
   customers_external_id_key: 'external_id',
   billable_metrics_code_key: 'code',
   plans_code_key: 'code',
+  budgets_code_key: 'code',
   features_code_key: 'code',
   pricing_units_code_key: 'code',
   charges_code_key: 'code',

@@ -62,7 +62,8 @@ test('tables of previews have the columns and indexes of the stored ones, and fo
   expect(await differences()).toEqual({ names: COPIED, unlike: [], unlikeViews: [] });
   const own = join(projectRoot(), 'migrations');
   const directory = await mkdtemp(join(tmpdir(), 'migrations-'));
-  for (const file of await readdir(own)) await copyFile(join(own, file), join(directory, file));
+  for (const file of (await readdir(own)).filter((name) => name.endsWith('.sql')))
+    await copyFile(join(own, file), join(directory, file));
   await writeFile(
     join(directory, '9998_change.sql'),
     `alter table fees add column note text;

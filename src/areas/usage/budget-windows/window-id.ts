@@ -7,9 +7,13 @@ const VALUE_MAX = 255;
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
+/** Postgres stores neither U+0000 nor half of a surrogate pair, and a question may hold both. */
+const isStorable = (value: string): boolean =>
+  value.length <= VALUE_MAX && !value.includes('\0') && value.isWellFormed();
+
 /** The values of a group as they are stored and shown. Rule: budgets.md#windows. */
 export const storedGroup = (group: Group): Group =>
-  group.map((value) => (value !== null && value.length > VALUE_MAX ? `sha256:${sha256(value)}` : value));
+  group.map((value) => (value === null || isStorable(value) ? value : `sha256:${sha256(value)}`));
 
 /** The key of a stored group, in hex. */
 export const groupKey = (group: Group): string => sha256(JSON.stringify(group)).slice(0, 32);

@@ -28,7 +28,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'migrations-'));
   former = join(folder, 'former');
   await cp(join(projectRoot(), 'migrations'), former, { recursive: true });
-  for (const file of await readdir(former)) if (file >= '0083') await rm(join(former, file));
+  for (const file of await readdir(former)) if (file >= '0083') await rm(join(former, file), { recursive: true });
   await migrate(sql, former);
   organizationId = (await createOrganization(sql, { name: 'Former', sandbox: false }))
     .organization_id as OrganizationId;
