@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { Group } from '../../../engine/budgets/match-budget.ts';
 import type { BudgetId } from '../../../platform/ids.ts';
+import { isStorable } from '../../../platform/schema/storable.ts';
 
 /** Longest value of a group that is kept as it is; of a longer one its hash, since any text may be a property. */
 const VALUE_MAX = 255;
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Postgres stores neither U+0000 nor half of a surrogate pair, and a question may hold both. */
-const isStorable = (value: string): boolean =>
-  value.length <= VALUE_MAX && !value.includes('\0') && value.isWellFormed();
+/** A question may hold texts that Postgres does not store. */
+const isKept = (value: string): boolean => value.length <= VALUE_MAX && isStorable(value);
 
 /** The values of a group as they are stored and shown. Rule: budgets.md#windows. */
 export const storedGroup = (group: Group): Group =>
-  group.map((value) => (value === null || isStorable(value) ? value : `sha256:${sha256(value)}`));
+  group.map((value) => (value === null || isKept(value) ? value : `sha256:${sha256(value)}`));
 
 /** The key of a stored group, in hex. */
 export const groupKey = (group: Group): string => sha256(JSON.stringify(group)).slice(0, 32);
