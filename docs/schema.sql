@@ -620,7 +620,7 @@ CREATE OR REPLACE FUNCTION public.hold_shapes_version(organization uuid)
 AS $function$
 begin
   perform pg_advisory_xact_lock_shared(hashtextextended(organization::text, 5301));
-  return (select shapes_version from organizations where id = organization);
+  return (select o.shapes_version + layer.version from organizations o, price_layers layer where o.id = organization);
 end
 $function$;
 
@@ -1061,6 +1061,45 @@ create table ai_subjects (
   constraint ai_subjects_kind CHECK ((kind = ANY (ARRAY['key'::text, 'end_user'::text, 'user'::text, 'team'::text, 'organization'::text, 'tag'::text])))
 );
 comment on table ai_subjects is 'To which subscription usage of models belongs, by whom it names.';
+
+create table ai_unpriced (
+  organization_id uuid not null,
+  event_id uuid not null,
+  external_subscription_id text not null,
+  provider text not null,
+  model text not null,
+  tier text not null,
+  reason text not null,
+  missing_kinds text[] not null,
+  tokens numeric not null,
+  event_timestamp timestamp with time zone not null,
+  book text not null,
+  status text not null default 'open'::text,
+  constraint ai_unpriced_pkey PRIMARY KEY (organization_id, event_id),
+  constraint ai_unpriced_reason CHECK ((reason = ANY (ARRAY['price'::text, 'usage'::text]))),
+  constraint ai_unpriced_status CHECK ((status = ANY (ARRAY['open'::text, 'healed'::text, 'ignored'::text])))
+);
+comment on table ai_unpriced is 'Events of calls that have no amount: for want of a price, or of a part of the usage.';
+comment on column ai_unpriced.model is 'as the call named it';
+comment on column ai_unpriced.book is 'versions of the book that had no price';
+CREATE INDEX ai_unpriced_open ON public.ai_unpriced USING btree (organization_id, provider, model, event_id) WHERE ((status = 'open'::text) AND (reason = 'price'::text));
+
+create table ai_unpriced_models (
+  organization_id uuid not null,
+  provider text not null,
+  model text not null,
+  tier text not null,
+  missing_kinds text[] not null,
+  events bigint not null,
+  tokens numeric not null,
+  first_seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  told_on date,
+  constraint ai_unpriced_models_pkey PRIMARY KEY (organization_id, provider, model, tier),
+  constraint ai_unpriced_models_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
+);
+comment on table ai_unpriced_models is 'Open events without an amount, counted by model and tier.';
+comment on column ai_unpriced_models.told_on is 'the day of the last notification about it';
 
 create table alerts (
   id uuid not null,
@@ -3651,6 +3690,7 @@ create table organizations (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   ai_settings jsonb not null default '{}'::jsonb,
+  book_version bigint not null default 0,
   rate_limit_budgets integer,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
@@ -3667,6 +3707,7 @@ create table organizations (
 );
 comment on table organizations is 'A tenant. Every other row of a tenant carries its id, which comes from the API key alone.';
 comment on column organizations.ai_settings is 'settings for the usage of models, only those that were set';
+comment on column organizations.book_version is 'grows with each change of its prices and of its names of models';
 CREATE TRIGGER organizations_tell_access AFTER UPDATE OF deny_when_overdue ON public.organizations FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
 
 create table owners (
@@ -3965,6 +4006,59 @@ comment on table plans is 'Prices of a subscription. A plan with parent_id is th
 CREATE UNIQUE INDEX plans_code_key ON public.plans USING btree (organization_id, code) WHERE ((deleted_at IS NULL) AND (parent_id IS NULL));
 CREATE INDEX plans_parent ON public.plans USING btree (organization_id, parent_id) WHERE (parent_id IS NOT NULL);
 CREATE TRIGGER plans_tell_access AFTER UPDATE OF parent_id, "interval", bill_charges_monthly, pay_in_advance, amount_currency, deleted_at ON public.plans FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
+
+create table price_aliases (
+  organization_id uuid not null,
+  provider text not null,
+  pattern text not null,
+  target_provider text,
+  target_model text not null,
+  constraint price_aliases_pkey PRIMARY KEY (organization_id, provider, pattern),
+  constraint price_aliases_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
+);
+comment on table price_aliases is 'Other names of models: exact, or with one star at the end.';
+
+create table price_entries (
+  id uuid not null,
+  organization_id uuid,
+  provider text not null,
+  model text not null,
+  tier text not null,
+  kind text not null,
+  min_input_tokens bigint not null,
+  cost numeric not null,
+  sell numeric,
+  per bigint not null,
+  currency text not null,
+  valid_from timestamp with time zone not null,
+  source text,
+  source_ref text,
+  book_version bigint not null,
+  retracted_version bigint,
+  created_at timestamp with time zone not null,
+  constraint price_entries_pkey PRIMARY KEY (id),
+  constraint price_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint price_entries_cost CHECK ((cost >= (0)::numeric)),
+  constraint price_entries_min_input_tokens CHECK ((min_input_tokens >= 0)),
+  constraint price_entries_per CHECK ((per > 0)),
+  constraint price_entries_sell CHECK ((sell >= (0)::numeric))
+);
+comment on table price_entries is 'Dated prices of models. A row is never changed but by its retraction: a change is a new row.';
+comment on column price_entries.organization_id is 'null: a price of the deployment, for all organizations';
+comment on column price_entries.min_input_tokens is 'holds for calls with more input tokens than this';
+comment on column price_entries.cost is 'main units of the currency for `per` of the kind; exact';
+comment on column price_entries.sell is 'what the seller asks; null: what it costs';
+comment on column price_entries.book_version is 'of its layer, with which it holds; retracted_version: with which it ends';
+CREATE INDEX price_entries_model ON public.price_entries USING btree (organization_id, provider, model);
+
+create table price_layers (
+  name text not null,
+  version bigint not null default 0,
+  imported_at timestamp with time zone,
+  constraint price_layers_pkey PRIMARY KEY (name),
+  constraint price_layers_name CHECK ((name = 'deployment'::text))
+);
+comment on table price_layers is 'The layer of prices that all organizations share: its version, and the last import.';
 
 create table pricing_units (
   id uuid not null,

@@ -7,6 +7,7 @@ import { chargeOperations } from './areas/catalog/plan-charges/routes.ts';
 import { planEntitlementOperations } from './areas/catalog/plan-entitlements/routes.ts';
 import { fixedChargeOperations } from './areas/catalog/plan-fixed-charges/routes.ts';
 import { planOperations } from './areas/catalog/plans/routes.ts';
+import { priceBookOperations } from './areas/catalog/price-book/routes.ts';
 import { pricingUnitOperations } from './areas/catalog/pricing-units/routes.ts';
 import { taxOperations } from './areas/catalog/taxes/routes.ts';
 import { alertOperations } from './areas/credits/alerts/routes.ts';
@@ -74,6 +75,7 @@ import { eventOperations } from './areas/usage/events/routes.ts';
 import { ingestionOperations } from './areas/usage/ingestion/routes.ts';
 import { lifetimeUsageOperations } from './areas/usage/lifetime-usage/routes.ts';
 import { unmatchedEventOperations } from './areas/usage/unmatched-events/routes.ts';
+import { unpricedEventOperations } from './areas/usage/unpriced-events/routes.ts';
 import { usageOperations } from './areas/usage/usage/routes.ts';
 import type { Operation } from './platform/operation.ts';
 
@@ -88,6 +90,7 @@ export const operations: Operation[] = [
   ...featureOperations,
   ...planEntitlementOperations,
   ...subscriptionEntitlementOperations,
+  ...priceBookOperations,
   ...pricingUnitOperations,
   ...addOnOperations,
   ...billableMetricOperations,
@@ -155,6 +158,7 @@ export const operations: Operation[] = [
   ...usageOperations,
   ...eventCorrectionOperations,
   ...unmatchedEventOperations,
+  ...unpricedEventOperations,
   ...ingestionOperations,
 ];
 

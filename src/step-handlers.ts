@@ -45,6 +45,7 @@ import { finishBatchStep } from './areas/usage/ingest-events/finish-batches.ts';
 import { healEvents, recountUnmatched } from './areas/usage/ingest-events/heal-unmatched-events.ts';
 import { tellMissingWalletsStep } from './areas/usage/ingest-events/missing-wallets.ts';
 import { snapshotLastUsage } from './areas/usage/snapshot-usage/snapshot-last-usage.ts';
+import { tellUnknownModel } from './areas/usage/unpriced-events/announce.ts';
 import type { Context } from './platform/context.ts';
 import type { StepName, StepPayload } from './steps.ts';
 
@@ -61,6 +62,7 @@ export const stepHandlers: { readonly [Name in StepName]: StepHandler<Name> } = 
   'make-e-document': makeChosenEDocument,
   'finish-event-batch': finishBatchStep,
   'tell-missing-wallets': tellMissingWalletsStep,
+  'tell-unknown-models': tellUnknownModel,
   'heal-events': healEvents,
   'recount-unmatched': recountUnmatched,
   'finish-customer-deletion': finishCustomerDeletion,

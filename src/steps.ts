@@ -60,6 +60,13 @@ export const steps = {
   'build-shape': step({ shape_id: idOf<UsageShapeId>() }),
   'finish-event-batch': step({ batch_id: idOf<EventBatchId>() }),
   'tell-missing-wallets': step({ event_ids: z.array(idOf<EventId>()) }),
+  'tell-unknown-models': step({
+    provider: text,
+    model: text,
+    tier: text,
+    missing_kinds: z.array(text),
+    sample_transaction_id: text,
+  }),
   'heal-events': step({
     ...healSelection,
     /** The run that shows the progress, if a client started it. */

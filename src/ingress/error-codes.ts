@@ -58,6 +58,12 @@ const WHOLE: Record<number, readonly CodeRow[]> = {
     ['invalid_signature', 'links', 'The link to a document was changed', 'Take it again from `POST …/download`'],
     ['link_expired', 'links', 'The time of the link is over', 'Take a new one from `POST …/download`'],
     [
+      'deployment_price',
+      'retractPriceEntry',
+      'The price is the deployment’s, for all organizations',
+      'Write a price of your own, which comes before it',
+    ],
+    [
       'feature_unavailable',
       'invoices credit_notes payment_receipts billable_metrics test_clock wallets',
       'This deployment or organization lacks what the call needs: a mail server, a sandbox, custom aggregation',

@@ -169,6 +169,7 @@ export const FIELD_ROWS: readonly CodeRow[] = [
     'Not a decimal amount ≥ 0 as text, or more than is due',
     'Send for example `"0.05"`',
   ],
+  ['invalid_amount_currency', 'plans', 'No currency', 'Send an ISO code in `properties.amount_currency`'],
   [
     'invalid_billable_metric_or_charge_model',
     'plans',
@@ -186,6 +187,12 @@ export const FIELD_ROWS: readonly CodeRow[] = [
     'updateBillingEntity createBillingEntity',
     'The logo is no PNG or JPEG',
     'Send one as data URI',
+  ],
+  [
+    'invalid_conversion_rate',
+    'plans',
+    'Not a decimal above 0 as text, or more than 15 decimals',
+    'Correct `properties.conversion_rate`',
   ],
   ['invalid_count', 'quotes invoicePreview createCustomer regenerateInvoice', 'Too many elements', 'Send fewer'],
   ['integration_not_found', 'createCustomer', 'No such connection', 'Check code and type'],
@@ -245,6 +252,7 @@ export const FIELD_ROWS: readonly CodeRow[] = [
   ['invalid_json', 'createBulkEvents', 'The line is no JSON', 'Correct the line'],
   ['invalid_key_value_pair', 'wallets', 'Metadata of transactions are pairs of `key` and `value`', 'Correct the pair'],
   ['invalid_limitations', 'wallets', 'The limits of the wallet have the wrong form', 'See `applies_to`'],
+  ['invalid_markup_rate', 'plans', 'Not a percentage from -100 to 10 000 as text', 'Correct `properties.markup_rate`'],
   ['invalid_number_of_recurring_rules', 'wallets', 'A wallet has one top-up rule at most', 'Send one'],
   [
     'invalid_package_size',

@@ -18,6 +18,9 @@ export const BODIES: Readonly<Record<string, object>> = {
   topUpBudget: { amount: '1', reason: 'more', group: { user: 'u1' } },
   resetBudget: { reason: 'again', group: { user: 'u1' } },
   settleBudgetHold: { amount: '1' },
+  addPriceEntries: { entries: [{ provider: 'openai', model: 'beta', kind: 'input', cost: '1' }] },
+  putPriceAliases: { aliases: [] },
+  ignoreUnknownModel: { provider: 'openai', model: 'beta' },
   createWalletHold: { amount_cents: 100 },
   settleWalletHold: { amount_cents: 1 },
   setFeatureUsageLimits: { usage_limits: [] },
@@ -51,5 +54,6 @@ export const QUERIES: Readonly<Record<string, string>> = {
   findAllCustomerPastUsage: 'external_subscription_id=running',
   exportEDocuments: 'from=2020-01-01&to=2100-01-01',
   search: 'q=plan',
+  resolvePrices: 'provider=openai&model=alpha',
   findAllSecurityLogs: 'to_date=2100-01-01',
 };

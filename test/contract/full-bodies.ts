@@ -297,6 +297,21 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
     tier: 'standard',
     parts: { input: 3 },
     properties: { team: 'red' },
+    reported_cost: '0.001',
+  };
+  const price = {
+    provider: 'openai',
+    model: 'alpha',
+    tier: 'batch',
+    kind: 'input',
+    cost: '1.25',
+    sell: '2',
+    per: 1_000_000,
+    min_input_tokens: 0,
+    currency: 'USD',
+    valid_from: '2024-01-01T00:00:00Z',
+    source: 'contract',
+    source_ref: 'order 17',
   };
 
   return {
@@ -724,6 +739,14 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
     previewAiUsage: { body: { ai_usage: call } },
     updateAiSubjects: { body: { subjects: [{ kind: 'team', value: 'red', external_subscription_id: 'running' }] } },
     setUpAi: { body: { setup: {} } },
+    addPriceEntries: { body: { entries: [price, { ...price, kind: 'images', per: 1 }] } },
+    putPriceAliases: {
+      body: {
+        aliases: [{ provider: 'azure', pattern: 'prod-*', target_provider: 'openai', target_model: 'alpha' }],
+      },
+    },
+    importPrices: { body: { 'openai/beta': { litellm_provider: 'openai', input_cost_per_token: 0.000003 } } },
+    ignoreUnknownModel: { body: { ignore: { provider: 'openai', model: 'omega', reason: 'not sold' } } },
     checkAccess: {
       body: {
         access: {

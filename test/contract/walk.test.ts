@@ -320,6 +320,7 @@ const PARENTS: Readonly<Record<string, string>> = {
   'ingestion/dead_letters': 'dead_letter',
   'invoices/runs': 'run',
   'ledger/transactions': 'ledger_transaction',
+  'price_book/entries': 'price_entry',
   'sandbox/checkouts': 'checkout',
   'sandbox/payments': 'payment',
 };

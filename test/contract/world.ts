@@ -271,6 +271,8 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
       group_by: ['user'],
     },
   });
+  const price = { provider: 'openai', model: 'alpha', kind: 'input', cost: '2.5', valid_from: '2020-01-01T00:00:00Z' };
+  const { entries } = await made('/price_book/entries', { entries: [price] });
   await made('/ai/usage', {
     ai_usage: {
       external_subscription_id: 'running',
@@ -352,6 +354,7 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
       feature_code: 'seats',
       privilege_code: 'max',
     },
+    price_book: { svc_id: entries[0].svc_id },
     pricing_units: { code: 'token' },
     quote_versions: { svc_id: quoteVersion.svc_id },
     quotes: { svc_id: quote.svc_id },

@@ -130,6 +130,8 @@ test('a parameter is required where nothing is answered without it', () => {
     'findAllSecurityLogs to_date',
     'findCustomerCurrentUsage external_subscription_id',
     'findCustomerProjectedUsage external_subscription_id',
+    'resolvePrices model',
+    'resolvePrices provider',
     'search q',
   ]);
 });

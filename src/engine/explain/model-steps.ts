@@ -2,6 +2,7 @@ import { type Decimal, decimal, max, sum, ZERO } from '../money/decimal.ts';
 import { amountOf } from '../pricing/amount-text.ts';
 import type { Properties } from '../pricing/charge-model.ts';
 import type { ChargeModelName } from '../pricing/charge-models.ts';
+import { converted, dynamicTerms, markedUp } from '../pricing/dynamic.ts';
 import { figuresOf, hasLimits } from '../pricing/percentage.ts';
 import { percentageTerms } from '../pricing/percentage-terms.ts';
 import { price } from '../pricing/price.ts';
@@ -47,13 +48,29 @@ export function modelSteps(
     case 'percentage':
       return percentage(recorder, properties, usage, totals);
     case 'dynamic': {
-      const { amount } = price('dynamic', properties, usage);
+      const amount = usage.units.isZero() ? ZERO : (usage.preciseTotalAmount ?? ZERO);
       recorder.add('sum_event_amounts', { units: usage.units, events_count: usage.eventsCount }, amount, RULE);
-      return amount;
+      return withTerms(recorder, amount, properties);
     }
     default:
       return price(name, properties, usage).amount;
   }
+}
+
+/** Conversion and markup of a dynamic charge, where it has them. */
+function withTerms(recorder: Recorder, sum: Decimal, properties: Properties): Decimal {
+  const terms = dynamicTerms(properties);
+  let amount = sum;
+  if (properties.conversion_rate !== undefined) {
+    const { amount_currency: from = null } = properties;
+    amount = converted(sum, terms);
+    recorder.add('convert', { amount: sum, rate: terms.conversionRate, from }, amount, RULE);
+  }
+  if (properties.markup_rate === undefined) return amount;
+  const before = amount;
+  amount = markedUp(before, terms);
+  recorder.add('markup', { amount: before, percent: terms.markupRate }, amount, RULE);
+  return amount;
 }
 
 function priceUnits(recorder: Recorder, units: Decimal, unitAmount: Decimal): Decimal {

@@ -3,8 +3,8 @@ import type { Instant } from '../calendar/instants.ts';
 import type { Period } from '../calendar/period.ts';
 import { type Decimal, decimal } from '../money/decimal.ts';
 import { toMainUnit } from '../money/units.ts';
+import { eventAmountExponent } from '../pricing/dynamic.ts';
 import type { Denomination } from '../pricing/fee-amounts.ts';
-import { priceExponent } from '../pricing/fee-amounts.ts';
 import type { Usage } from '../pricing/priced.ts';
 import type { SubscriptionFeeInput } from '../subscriptions/subscription-fee.ts';
 import type { StoredEvent, StoredFeeInputs, StoredPeriod } from './stored-inputs.ts';
@@ -54,7 +54,7 @@ export function usageOf(inputs: StoredFeeInputs): Usage {
       : {
           preciseTotalAmount: toMainUnit(
             decimal(usage.precise_total_amount_cents),
-            priceExponent(denominationOf(inputs)),
+            eventAmountExponent(inputs.price.properties ?? {}, denominationOf(inputs)),
           ),
         }),
   };

@@ -51,6 +51,13 @@ export const CATALOG_EXAMPLES: Readonly<Record<string, object>> = {
   createEntitlement: { entitlements },
   updateEntitlement: { entitlements },
   updateSubscriptionEntitlements: { entitlements },
+  addPriceEntries: {
+    entries: [{ provider: 'anthropic', model: 'beta', kind: 'input', cost: '3', valid_from: '2026-03-01T00:00:00Z' }],
+  },
+  importPrices: { 'anthropic/beta': { litellm_provider: 'anthropic', input_cost_per_token: 0.000003 } },
+  putPriceAliases: {
+    aliases: [{ provider: 'azure', pattern: 'prod-*', target_provider: 'openai', target_model: 'alpha' }],
+  },
   createFeature: {
     feature: { code: 'seats', name: 'Seats', privileges: [{ code: 'max', name: 'Most seats', value_type: 'integer' }] },
   },

@@ -57,6 +57,7 @@ export const USAGE_EXAMPLES: Readonly<Record<string, object>> = {
       properties: { gb: 8, region: 'eu' },
     },
   },
+  ignoreUnknownModel: { ignore: { provider: 'openai', model: 'test-model', reason: 'not sold' } },
   retryDeadLetter: {
     dead_letter: {
       payload: {

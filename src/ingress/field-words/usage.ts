@@ -83,7 +83,7 @@ export const USAGE_FIELDS: FieldWords = {
   'ai_usage.properties': 'Further values by name: at most 30 texts, numbers and booleans',
   'ai_usages.properties': 'Further values by name: at most 30 texts, numbers and booleans',
   emit: 'One event a call, or one a part (`kinds`), for prices in the plan',
-  reported_cost: 'What its producer believes that it cost; refused until calls are rated',
+  reported_cost: 'What its producer believes that it cost, in main units of the currency of the book',
   input_includes_cache: 'true: the input of an Anthropic answer contains what was cached',
   subjects: 'Subjects and their subscriptions, at most 1 000; others stay',
   'subjects.kind': 'What is named',

@@ -28,6 +28,8 @@ export const NAMED_ONLY_WEBHOOK_TYPES = [
   'budget.unblocked',
   'budget.overrun',
   'e_document.status_updated',
+  'price_book.model_unknown',
+  'price_book.imported',
 ];
 
 /** Other names by which an endpoint may ask for a type (webhooks.md#event-types). */

@@ -1,4 +1,5 @@
 import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
+import { conversionFaults } from '../../../engine/pricing/dynamic.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Path } from '../../../platform/found-places.ts';
 import type { PlanId, TaxId } from '../../../platform/ids.ts';
@@ -35,6 +36,8 @@ export interface PreparedCharge {
 
 interface PrepareInput {
   planId: PlanId;
+  /** The plan's. */
+  currency: string;
   /** A subscription uses the plan: most of a charge is frozen. */
   isFrozen: boolean;
   /** The plan is an override: its spending minimums may still change. */
@@ -96,7 +99,7 @@ export async function prepareCharges(
 
 function prepareCharge(
   ctx: Context,
-  { planId, isFrozen, isOverride = false }: PrepareInput,
+  { planId, currency, isFrozen, isOverride = false }: PrepareInput,
   { given, stored, definition, metric, code, units }: ChargeToPrepare,
   faults: FieldCodes,
 ): Pick<PreparedCharge, 'charge' | 'filters'> {
@@ -115,6 +118,8 @@ function prepareCharge(
     code,
     created_at: stored?.charge.created_at ?? ctx.now(),
   };
+  const priced = { currency, hasPricingUnit: charge.pricing_unit_id !== null };
+  if (charge.charge_model === 'dynamic') addFaults(faults, conversionFaults(charge.properties, priced));
   const list = given.filters ?? reinterpretedFilters(charge, stored);
   if (!list) return { charge };
 
@@ -126,6 +131,8 @@ function prepareCharge(
     now: ctx.now(),
   });
   addFaults(faults, faultsOfFilters);
+  if (charge.charge_model === 'dynamic')
+    for (const { properties } of filters) addFaults(faults, conversionFaults(properties, priced));
   return { charge, filters };
 }
 

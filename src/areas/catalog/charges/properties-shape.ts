@@ -118,8 +118,14 @@ const MODELS: Record<Exclude<ChargeModelName, 'custom'>, Model> = {
   dynamic: {
     description: 'Each event brings its own amount, `precise_total_amount_cents`',
     required: [],
-    properties: {},
-    example: {},
+    properties: {
+      amount_currency: { type: 'string', description: 'Currency of the events’ amounts; absent: that of the plan' },
+      conversion_rate: amount(
+        'Main units of the plan’s currency for one of `amount_currency`; mandatory where they differ',
+      ),
+      markup_rate: { type: 'string', description: 'Percent added to the amounts, -100 to 10000: "20" is 20 %' },
+    },
+    example: { amount_currency: 'USD', conversion_rate: '0.92', markup_rate: '20' },
   },
 };
 

@@ -19,6 +19,7 @@ export async function createPlanCharge(ctx: Context, { code, body }: { code: str
   const plan = await changeWithinPlan(ctx, code, body, async (before) => {
     const { charges, faults } = await prepareCharges(ctx, {
       planId: before.plan.id,
+      currency: before.plan.amount_currency,
       isFrozen: false,
       given: [{ given: body }],
       others: before.charges,
@@ -48,6 +49,7 @@ export async function updatePlanCharge(
     const stored = chargeOf(before, charge_code);
     const { charges, faults } = await prepareCharges(ctx, {
       planId: before.plan.id,
+      currency: before.plan.amount_currency,
       isFrozen: await hasSubscriptions(ctx, before.plan.id),
       given: [{ given: body, stored }],
       others: before.charges.filter((other) => other !== stored),

@@ -44,6 +44,7 @@ export async function changeOverride(ctx: Context, copy: PlanShown, given: PlanO
   const overridden = pairedWithCopies(copy, given.charges ?? []);
   const { charges, faults } = await prepareCharges(ctx, {
     planId: plan.id,
+    currency: definition.amount_currency,
     isFrozen: true,
     isOverride: true,
     given: overridden,

@@ -41,6 +41,7 @@ export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
   const taxIds = await taxIdsOf(ctx, body.tax_codes ?? []);
   const { charges, faults } = await prepareCharges(ctx, {
     planId: id,
+    currency: definition.amount_currency,
     isFrozen: false,
     given: (body.charges ?? []).map((given, index) => ({ given, at: ['charges', index] })),
     others: [],
@@ -98,6 +99,7 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
   const untouched = before.charges.filter((charge) => !given.some((each) => each.stored === charge));
   const { charges, faults } = await prepareCharges(ctx, {
     planId: stored.id,
+    currency: definition.amount_currency,
     isFrozen,
     given,
     others: body.charges ? [] : untouched,

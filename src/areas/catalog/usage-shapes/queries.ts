@@ -7,7 +7,11 @@ import type { Shape, ShapeDefinition } from './usage-shape.ts';
 
 export interface CatalogRow {
   id: OrganizationId;
-  shapes_version: number;
+  /** That of its shapes and that of the deployment's prices together, as `hold_shapes_version` compares it. */
+  version: number;
+  book_version: number;
+  deployment_version: number;
+  ai_settings: Record<string, unknown>;
   /** Metrics with an expression or a shape. */
   metrics: { id: MetricId; code: string; field_name: string | null; expression: string | null }[];
   shapes: Shape[];
@@ -25,7 +29,8 @@ export const listCatalogs = (db: Db, organizationIds: readonly OrganizationId[])
     from usage_shapes
     where organization_id = any (${organizationIds}::uuid[]) and state in ('building', 'live')
   )
-  select o.id, o.shapes_version,
+  select o.id, o.shapes_version + layer.version as version, o.book_version, layer.version as deployment_version,
+    o.ai_settings,
     coalesce((
       select jsonb_agg(jsonb_build_object('id', m.id, 'code', m.code, 'field_name', m.field_name, 'expression',
         m.expression))
@@ -46,7 +51,7 @@ export const listCatalogs = (db: Db, organizationIds: readonly OrganizationId[])
         and m.id in (select billable_metric_id from feature_usage_limits where organization_id = o.id)
     ), '[]') as limited,
     ${budgetsOf(db)} as budgets
-  from organizations o where o.id = any (${organizationIds}::uuid[])`;
+  from organizations o, price_layers layer where o.id = any (${organizationIds}::uuid[])`;
 
 export type WantedShape = ShapeDefinition & { billable_metric_id: MetricId; is_charged: boolean };
 

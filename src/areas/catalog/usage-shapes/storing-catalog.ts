@@ -3,14 +3,18 @@ import type { AggregationType } from '../../../engine/metrics/aggregation-types.
 import { type Expression, parseExpression } from '../../../engine/metrics/parse-expression.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
 import type { MetricId, OrganizationId } from '../../../platform/ids.ts';
+import { type BookVersion, bookVersion } from '../model-books/book-version.ts';
+import { ModelBooks } from '../model-books/model-books.ts';
 import { type CatalogRow, listCatalogs } from './queries.ts';
 import { budgetOfJson } from './storing-budgets.ts';
 import type { Shape } from './usage-shape.ts';
 
-/** What the storage of events needs of one organization, as of one `shapes_version`. */
+/** What the storage of events needs of one organization, as of one version of its shapes and of its prices. */
 export interface Catalog {
   organizationId: OrganizationId;
   version: number;
+  /** Its price book, as of the same moment. */
+  book: BookVersion;
   /** By code; only metrics with an expression or a shape. */
   metrics: ReadonlyMap<string, CatalogMetric>;
   /** By code; metrics whose usage a feature limits. */
@@ -57,6 +61,8 @@ const MOST_CATALOGS = 2000;
 
 /** Catalogs of a process, kept until a writing transaction finds a newer version. */
 export class CatalogCache {
+  /** Prices of models, kept by the versions that the catalogs name. */
+  readonly books = new ModelBooks();
   readonly #catalogs = new Map<string, Catalog>();
 
   /** Catalogs by organization; the missing ones are read in one statement. */
@@ -104,7 +110,8 @@ export function catalogOf(row: CatalogRow): Catalog {
   });
   return {
     organizationId: row.id,
-    version: row.shapes_version,
+    version: row.version,
+    book: bookVersion(row),
     metrics: new Map(metrics),
     limited: new Map(row.limited.map((metric) => [metric.code, metric])),
     budgets: row.budgets.map(budgetOfJson),

@@ -49,6 +49,7 @@ export const PERMISSION_RESOURCES = [
   'dunning_campaign',
   'payment_provider',
   'pricing_unit',
+  'price_book',
   'catalog',
   'erasure',
   'retention',

@@ -62,7 +62,20 @@ const AiUsageView = z.object({
   currency: z.string(),
   precise_cost_cents: z.string().nullable(),
   precise_amount_cents: z.string().nullable(),
-  parts: z.array(z.object({ kind: z.string(), quantity: z.string() })),
+  parts: z.array(
+    z.object({
+      kind: z.string(),
+      quantity: z.string(),
+      cost: z.string().nullish(),
+      sell: z.string().nullish(),
+      per: z.int().nullish(),
+      precise_cost_cents: z.string().nullish(),
+      precise_amount_cents: z.string().nullish(),
+      svc_price_entry_id: z.uuid().nullish(),
+      fallback: z.string().nullish(),
+    }),
+  ),
+  matches: z.boolean().optional(),
   unmapped: z.record(z.string(), z.any()),
 });
 export const AiUsageEnvelope = z.object({ ai_usage: AiUsageView });

@@ -72,7 +72,7 @@ export function readUsageItem(sent: Sent, { settings, subscription, at }: ItemFa
   const properties = propertiesOf(own(sent, 'properties'), errors);
   const emit = emitOf(own(sent, 'emit'), settings.emit, errors);
   subjectFault(own(sent, 'subject'), errors);
-  for (const field of ['svc_hold_id', 'hold_key', 'reported_cost'])
+  for (const field of ['svc_hold_id', 'hold_key'])
     if ((own(sent, field) ?? undefined) !== undefined) errors[field] = [UNSUPPORTED];
   const external = ownSubscription(sent) ?? subscription;
   if (external === undefined) errors.external_subscription_id = [MANDATORY];

@@ -1,7 +1,8 @@
-import { KINDS, partsOfProperties } from '../../../engine/ai/kinds.ts';
+import { KINDS, type Kind, partsOfProperties } from '../../../engine/ai/kinds.ts';
 import { propertyText } from '../../../engine/metrics/property-text.ts';
 import { decimal, decimalText, sum } from '../../../engine/money/decimal.ts';
 import { own } from '../../../engine/own.ts';
+import type { ExplainedPart, ExplainedRating } from '../event-rating/explain-rating.ts';
 
 /** The parts of a stored event that say what a call used. */
 export interface StoredCall {
@@ -15,12 +16,17 @@ type Properties = Record<string, unknown>;
 /**
  * A call as `ai_usage` shows it: of its event, or of all events of its parts. What is not known is null.
  *
- * id  transaction id of the call
+ * id         transaction id of the call
+ * explained  its parts with their prices, where they were looked up; `matches` where the call is stored
  */
 export function usageView(
   id: string,
   calls: readonly StoredCall[],
-  { currency, unmapped }: { currency: string; unmapped: object },
+  {
+    currency,
+    unmapped,
+    explained,
+  }: { currency: string; unmapped: object; explained?: Pick<ExplainedRating, 'parts'> & { matches?: boolean } },
 ) {
   const [first] = calls;
   const properties = first!.properties;
@@ -45,9 +51,17 @@ export function usageView(
       ? decimalText(sum(costs.map((cost) => decimal(cost!))))
       : null,
     precise_amount_cents: amount === null ? null : decimalText(decimal(amount)),
-    parts: parts
-      .sort(([one], [other]) => ORDER.get(one)! - ORDER.get(other)!)
-      .map(([kind, quantity]) => ({ kind, quantity: decimalText(quantity!) })),
+    parts:
+      explained?.parts ??
+      parts
+        .sort(([one], [other]) => ORDER.get(one)! - ORDER.get(other)!)
+        .map(
+          ([kind, quantity]): Pick<ExplainedPart, 'kind' | 'quantity'> => ({
+            kind: kind as Kind,
+            quantity: decimalText(quantity!),
+          }),
+        ),
+    ...(explained?.matches === undefined ? {} : { matches: explained.matches }),
     unmapped,
   };
 }

@@ -3,6 +3,7 @@ import { assert } from '../../../engine/assert.ts';
 import type { Config } from '../../../platform/config.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { type FieldErrors, Refusal, refuse } from '../../../platform/refusal.ts';
+import { type Books, ModelBooks, NO_BOOKS } from '../../catalog/model-books/model-books.ts';
 import type { Catalog } from '../../catalog/usage-shapes/storing-catalog.ts';
 import {
   type CalledStep,
@@ -16,6 +17,7 @@ import { readSubscribers, type Subscribers } from '../budget-windows/subscribers
 import { errorsOf } from '../events/answer-text.ts';
 import type { IncomingBatch } from '../events/incoming-event.ts';
 import { unstorable } from '../events/storage/data-errors.ts';
+import { modelsToRate } from '../events/storage/prepare-event.ts';
 import { type StoreOutcome, storeBatches } from '../events/storage/store-batches.ts';
 import { decisionView, type HoldOutcome, settledView } from './answer-decision.ts';
 import {
@@ -96,12 +98,15 @@ export async function decideAll(decider: Decider, asked: readonly DecisionInput[
     }),
   );
   const batches = await readEvents(decider, deciding);
-  const outcome = batches.size === 0 ? null : await storeEvents(decider, batches);
+  const asksFor = [...batches.values()].flatMap((batch) => modelsToRate(batch, catalog));
+  const books = asksFor.length === 0 ? NO_BOOKS : await new ModelBooks().of(db, asksFor);
+  const outcome = batches.size === 0 ? null : await storeEvents(decider, batches, books);
 
   const windows: CalledWindow[] = rows.flatMap((row) => windowsOfHold(row, catalog.budgets));
   const steps: CalledStep[] = [];
   for (const each of deciding) {
-    for (const settling of each.settling) addSettlement(decider, { settling, subscribers, batches, windows, steps });
+    for (const settling of each.settling)
+      addSettlement(decider, { settling, subscribers, batches, books, windows, steps });
     addQuestion(decider, { each, subscribers, windows, steps });
   }
   const sorted = sortedWindows(windows);
@@ -136,10 +141,14 @@ async function readEvents(decider: Decider, deciding: readonly Deciding[]): Prom
   return batches;
 }
 
-async function storeEvents(decider: Decider, batches: ReadonlyMap<Settling, IncomingBatch>): Promise<StoreOutcome> {
+async function storeEvents(
+  decider: Decider,
+  batches: ReadonlyMap<Settling, IncomingBatch>,
+  books: Books,
+): Promise<StoreOutcome> {
   const { db, catalog, sender, realNow } = decider;
   const catalogs = new Map([[sender.organizationId, catalog]]);
-  const outcome = await storeBatches(db, [...batches.values()], { catalogs, now: realNow });
+  const outcome = await storeBatches(db, [...batches.values()], { catalogs, books, now: realNow });
   for (const [index, [settling, batch]] of [...batches].entries()) {
     const verdict = outcome.verdicts[index]?.[0];
     if (verdict === undefined) throw new Outdated('what storing looks at has changed');
@@ -162,16 +171,17 @@ function addSettlement(
     settling,
     subscribers,
     batches,
+    books,
     windows,
     steps,
-  }: Adding & { settling: Settling; batches: ReadonlyMap<Settling, IncomingBatch> },
+  }: Adding & { settling: Settling; batches: ReadonlyMap<Settling, IncomingBatch>; books: Books },
 ): void {
   const { settlement, hold, event, errors } = settling;
   if (errors) return;
   const batch = batches.get(settling);
   const counted =
     batch && hold && !event!.isReplayed
-      ? entriesOfEvent(batch, hold, { catalog, subscribers, present })
+      ? entriesOfEvent(batch, hold, { catalog, subscribers, present, books })
       : { windows: [], entries: [] };
   windows.push(...counted.windows);
   const entries = settlement.event

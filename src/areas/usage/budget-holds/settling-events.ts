@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { Config } from '../../../platform/config.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import { type FieldErrors, Refusal } from '../../../platform/refusal.ts';
+import type { Books } from '../../catalog/model-books/model-books.ts';
 import type { Catalog } from '../../catalog/usage-shapes/storing-catalog.ts';
 import { countUsage } from '../budget-windows/count-usage.ts';
 import type { CalledWindow, SettledEntry } from '../budget-windows/decide-call.ts';
@@ -81,10 +82,15 @@ export const storedOf = (
 export function entriesOfEvent(
   batch: IncomingBatch,
   hold: HoldRow,
-  { catalog, subscribers, present }: { catalog: Catalog; subscribers: Subscribers; present: string | null },
+  {
+    catalog,
+    subscribers,
+    present,
+    books,
+  }: { catalog: Catalog; subscribers: Subscribers; present: string | null; books: Books },
 ): { windows: CalledWindow[]; entries: SettledEntry[] } {
   const [event] = batch.events;
-  const prepared = prepareEvent(event!, batch, catalog, present);
+  const prepared = prepareEvent(event!, batch, catalog, { present, books });
   if (prepared instanceof Refusal) return { windows: [], entries: [] };
   const counts = countUsage(
     catalog.budgets,
@@ -92,7 +98,7 @@ export function entriesOfEvent(
       external_subscription_id: event!.external_subscription_id,
       code: event!.code,
       properties: parseProperties(prepared.properties),
-      precise_total_amount_cents: event!.precise_total_amount_cents,
+      precise_total_amount_cents: prepared.event.precise_total_amount_cents,
     },
     { at: Temporal.Instant.from(hold.created_at), subscribers },
   );

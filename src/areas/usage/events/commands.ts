@@ -4,6 +4,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { Answer } from '../../../platform/operation.ts';
 import { nested } from '../../../platform/records/nested.ts';
+import { ModelBooks } from '../../catalog/model-books/model-books.ts';
 import { listCatalogs } from '../../catalog/usage-shapes/queries.ts';
 import { catalogOf } from '../../catalog/usage-shapes/storing-catalog.ts';
 import { answerText } from './answer-text.ts';
@@ -12,6 +13,7 @@ import type { IncomingBatch, Verdict } from './incoming-event.ts';
 import type { EventsInput } from './read-request.ts';
 import { alone, isDataError, unstorable } from './storage/data-errors.ts';
 import type { LimitedUsage } from './storage/limited-usage.ts';
+import { modelsToRate } from './storage/prepare-event.ts';
 import { storeBatches } from './storage/store-batches.ts';
 import { isoOfMs } from './timestamps.ts';
 
@@ -65,9 +67,11 @@ async function store(ctx: Context, batch: IncomingBatch, now: string): Promise<V
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
     const [row] = await listCatalogs(ctx.db, [ctx.organizationId]);
     assert(row, 'the organization of a command is there');
-    const catalogs = new Map([[row.id, catalogOf(row)]]);
+    const catalog = catalogOf(row);
+    const catalogs = new Map([[row.id, catalog]]);
+    const books = await new ModelBooks().of(ctx.db, modelsToRate(batch, catalog));
     const { verdicts, batchId, limitedUsage } = await nested(ctx, ({ db }) =>
-      storeBatches(db, [batch], { catalogs, now }),
+      storeBatches(db, [batch], { catalogs, books, now }),
     );
     if (!verdicts[0]) continue;
     if (limitedUsage) await tellAccess(ctx.db, limitedUsage);

@@ -8,7 +8,7 @@ import { type EventUnits, eventUnits, uniqueChange } from '../../../engine/metri
 import { operationOf } from '../../../engine/metrics/usage-event.ts';
 import { type Decimal, decimal, ONE, ZERO } from '../../../engine/money/decimal.ts';
 import { toMainUnit } from '../../../engine/money/units.ts';
-import { priceExponent } from '../../../engine/pricing/fee-amounts.ts';
+import { eventAmountExponent } from '../../../engine/pricing/dynamic.ts';
 import { inAdvanceFee } from '../../../engine/pricing/in-advance-fee.ts';
 import type { Usage } from '../../../engine/pricing/priced.ts';
 import type { UsageFee } from '../../../engine/pricing/usage-fee.ts';
@@ -118,18 +118,20 @@ export async function priceEvent(
       charge.prorated ? { at: event.timestamp, proration: context.proration } : undefined,
     );
     const denomination = { exponent: context.exponent, conversionRate: charge.conversion_rate };
-    const own = toMainUnit(event.preciseTotalAmountCents ?? ZERO, priceExponent(denomination));
+    const { properties } = filter ?? charge;
+    const amountExponent = eventAmountExponent(properties, denomination);
+    const own = toMainUnit(event.preciseTotalAmountCents ?? ZERO, amountExponent);
     const usage = usageIncluding(bucket, before, {
       change,
       ownAmountInMainUnit: own,
-      exponent: priceExponent(denomination),
+      exponent: amountExponent,
     });
     const carried = sharesOf.get(`${n}-carried`);
     const carriedEvents = (carried && shareOf(bucket, carried)?.eventsCount) ?? 0;
     const billedBefore = carriedEvents > 0 || !(records[n]?.max ?? ZERO).isZero();
     const fee = inAdvanceFee({
       charge_model: charge.charge_model,
-      properties: (filter ?? charge).properties,
+      properties,
       usage,
       event: { ...units, preciseTotalAmount: own, billedBefore },
       ...denomination,

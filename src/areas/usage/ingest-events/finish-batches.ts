@@ -7,10 +7,12 @@ import type { EventBatchId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
 import { tryMatching } from '../unmatched-events/matching-lock.ts';
+import { countUnpriced } from '../unpriced-events/count-unpriced.ts';
 import { addLateRollups, listAddedLate } from './late-rollups.ts';
 import { marksOf, matchAll } from './match-all.ts';
 import { markUsed, type Watched, watchersOf, workOf } from './nudge-watchers.ts';
 import {
+  type EventInBatch,
   finishBatches as endBatches,
   listOpenBatches,
   splitBatches,
@@ -56,9 +58,11 @@ export async function finishFree(tx: Db, ids: readonly EventBatchId[], owed: Owe
     endBatches(tx, ids, { marks: marksOf(matched), unmatched }),
     reopenChecks(tx, events),
   ]);
-  await owed.store(tx, matched);
+  await owed.store(tx, matched, await countUnpriced(tx, unpricedOf(events)));
   return markUsed(tx, matched, watchers);
 }
+
+const unpricedOf = (events: readonly EventInBatch[]) => events.flatMap(({ unpriced }) => (unpriced ? [unpriced] : []));
 
 /**
  * The same for one organization's events in all open batches, which an advancing test clock finishes before it goes on.

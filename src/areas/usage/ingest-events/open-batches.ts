@@ -14,18 +14,32 @@ import { plainArray, textArray } from '../events/storage/array-literal.ts';
 import { eventToMatch, joinLiveMetric } from '../match-events/event-to-match.ts';
 import type { CandidateSubscription, EventToMatch, UnmatchedReason } from '../match-events/match-event.ts';
 import { FURTHER_CODES, MOST_ROWS, placesOf } from '../unmatched-events/totals.ts';
+import type { UnpricedEvent } from '../unpriced-events/count-unpriced.ts';
 import type { EventForWallet } from './missing-wallets.ts';
 
+/** A live event of a batch; with its call if that has no amount yet. */
+export interface EventInBatch extends EventForWallet {
+  unpriced: UnpricedEvent | null;
+}
+
 /** Takes batches, one worker at a time, with their live events and metrics. Missing batches are finished. */
-export const takeBatchEvents = (db: Db, batchIds: readonly EventBatchId[]) => db<EventForWallet[]>`
+export const takeBatchEvents = (db: Db, batchIds: readonly EventBatchId[]) => db<EventInBatch[]>`
   with taken as materialized (
     select event_ids from event_batches where id = any (${plainArray(batchIds)}::uuid[]) order by id for update
   )
-  select ${eventToMatch(db)}, e.properties ->> ${TARGET_WALLET_KEY} as target_wallet_code
+  select ${eventToMatch(db)}, e.properties ->> ${TARGET_WALLET_KEY} as target_wallet_code, unpriced.call as unpriced
   from taken
   cross join unnest(taken.event_ids) as member (id)
   join events e on e.id = member.id and e.deleted_at is null
-  ${joinLiveMetric(db)}`;
+  ${joinLiveMetric(db)}
+  left join lateral ( -- by its key, whatever is known of the table
+    select jsonb_build_object('event_id', event_id, 'organization_id', organization_id, 'provider', provider, 'model',
+      model, 'tier', tier, 'missing_kinds', missing_kinds, 'tokens', tokens::text, 'transaction_id', e.transaction_id,
+      'created_at', ${isoText(db, db`e.created_at`)}) as call
+    from ai_unpriced
+    where organization_id = e.organization_id and event_id = e.id and status = 'open'
+    limit 1
+  ) unpriced on true`;
 
 /** Subscriptions of external ids, each with its organization. */
 export const listCandidates = (

@@ -7,6 +7,7 @@ import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
 import type { StepPayload } from '../../../steps.ts';
 import type { EventToMatch } from '../match-events/match-event.ts';
+import type { TELL_UNKNOWN_MODELS_STEP } from '../unpriced-events/count-unpriced.ts';
 import type { MatchedEvent } from './match-all.ts';
 import {
   type EventForWallet,
@@ -29,11 +30,11 @@ interface StoredStep {
   customer_id: CustomerId | null;
 }
 
-/** The after-steps that stored events leave: those that bill them in advance, and those that report missing wallets. */
+/** The after-steps that stored events leave: those that bill them in advance, and those that report what is missing. */
 export interface OwedInAdvance {
   readonly steps: StoredStep[];
-  /** Owes the steps of matched events, in the transaction that ends their batches. */
-  store(tx: Db, matched: readonly MatchedEvent<EventForWallet>[]): Promise<void>;
+  /** Owes the steps of matched events, and others, in the transaction that ends their batches. */
+  store(tx: Db, matched: readonly MatchedEvent<EventForWallet>[], others: readonly NewStep[]): Promise<void>;
   /** After the commit: enqueues the jobs of all steps. The row sweeper makes up for lost ones. */
   nudge(producer: Pick<Producer, 'addMany'>): Promise<void>;
 }
@@ -42,8 +43,8 @@ export function createOwed(): OwedInAdvance {
   const steps: OwedInAdvance['steps'] = [];
   return {
     steps,
-    async store(tx, matched) {
-      const own = [...stepsOf(matched), ...walletSteps(await findMissingWallets(tx, matched))];
+    async store(tx, matched, others) {
+      const own = [...stepsOf(matched), ...walletSteps(await findMissingWallets(tx, matched)), ...others];
       if (own.length === 0) return;
       const now = realNow();
       const stored = await tx<StoredStep[]>`
@@ -64,6 +65,7 @@ export function createOwed(): OwedInAdvance {
 type NewStep = { id: string; organization_id: OrganizationId } & (
   | { job: typeof BILL_IN_ADVANCE_STEP; payload: BillInAdvance }
   | { job: typeof TELL_MISSING_WALLETS_STEP; payload: MissingWallets }
+  | { job: typeof TELL_UNKNOWN_MODELS_STEP; payload: StepPayload<typeof TELL_UNKNOWN_MODELS_STEP> }
 );
 
 /** One step for several events of a subscription. */

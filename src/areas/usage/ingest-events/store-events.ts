@@ -3,10 +3,12 @@ import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
 import type { Db, Sql } from '../../../platform/db/connect.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
-import type { CatalogCache } from '../../catalog/usage-shapes/storing-catalog.ts';
+import { type Books, NO_BOOKS } from '../../catalog/model-books/model-books.ts';
+import type { Catalog, CatalogCache } from '../../catalog/usage-shapes/storing-catalog.ts';
 import type { AccessCounters } from '../access/counters.ts';
 import type { IncomingBatch, Verdict } from '../events/incoming-event.ts';
 import { alone, isDataError, unstorable } from '../events/storage/data-errors.ts';
+import { modelsToRate } from '../events/storage/prepare-event.ts';
 import { needTransaction, type StoreOutcome, storeBatches } from '../events/storage/store-batches.ts';
 import { isoOfMs } from '../events/timestamps.ts';
 import type { FinisherNudge } from './nudge-finisher.ts';
@@ -198,9 +200,10 @@ export async function attempt<Result>(
   const now = isoOfMs(realNowExactMs());
   for (let tried = 1; ; tried += 1) {
     const catalogs = await catalogsOf(deps, batches);
+    const books = await booksOf(deps, batches, catalogs);
     try {
       const run = async (db: Db) =>
-        then(await storeBatches(db, batches, { catalogs, now, patienceMs: deps.patienceMs }), db);
+        then(await storeBatches(db, batches, { catalogs, books, now, patienceMs: deps.patienceMs }), db);
       return needsTransaction ? ((await deps.sql.begin(run)) as Result) : await run(deps.sql);
     } catch (error) {
       if ((error as { code?: string }).code !== '40P01' || tried === DEADLOCK_TRIES) throw error;
@@ -213,3 +216,13 @@ const catalogsOf = ({ catalogs, sql }: StoreDeps, batches: readonly IncomingBatc
     sql,
     batches.map((batch) => batch.organization_id),
   );
+
+/** Prices of the models of calls among the events: those that this process does not have are one statement. */
+function booksOf(
+  { catalogs: cache, sql }: StoreDeps,
+  batches: readonly IncomingBatch[],
+  catalogs: ReadonlyMap<string, Catalog>,
+): Books | Promise<Books> {
+  const asked = batches.flatMap((batch) => modelsToRate(batch, catalogs.get(batch.organization_id)!));
+  return asked.length === 0 ? NO_BOOKS : cache.books.of(sql, asked);
+}

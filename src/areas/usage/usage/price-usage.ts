@@ -5,7 +5,7 @@ import type { Proration } from '../../../engine/metrics/proration.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import { toMainUnit } from '../../../engine/money/units.ts';
 import type { Properties } from '../../../engine/pricing/charge-model.ts';
-import { priceExponent } from '../../../engine/pricing/fee-amounts.ts';
+import { eventAmountExponent } from '../../../engine/pricing/dynamic.ts';
 import { eventsNeeded } from '../../../engine/pricing/price.ts';
 import { type UsageFee, usageFee } from '../../../engine/pricing/usage-fee.ts';
 import type { SubscriptionId } from '../../../platform/ids.ts';
@@ -109,13 +109,14 @@ export function sharePricer(charge: PricedCharge, exponent: number): (counted: C
   return (counted) => {
     const { filterId, groupedBy, totalUnits, preciseTotalAmountCents, ...usage } = counted;
     const filter = filterId === null ? undefined : filters.get(filterId);
+    const { properties } = filter ?? charge;
     const amounts =
       preciseTotalAmountCents === undefined
         ? {}
-        : { preciseTotalAmount: toMainUnit(preciseTotalAmountCents, priceExponent(denomination)) };
+        : { preciseTotalAmount: toMainUnit(preciseTotalAmountCents, eventAmountExponent(properties, denomination)) };
     const fee = usageFee({
       charge_model: charge.charge_model,
-      properties: (filter ?? charge).properties,
+      properties,
       usage: { ...usage, ...amounts, aggregation: charge.metric.aggregation_type },
       metric: charge.metric,
       ...denomination,

@@ -130,7 +130,7 @@ test.each([
   [{ subject: { kind: 'planet', value: 'x' } }, { 'subject.kind': ['value_is_invalid'] }],
   [{ subject: 'ada' }, { subject: ['value_is_invalid'] }],
   [{ hold_key: 'run-1' }, { hold_key: ['unsupported_value'] }],
-  [{ reported_cost: '0.01' }, { reported_cost: ['unsupported_value'] }],
+  [{ reported_cost: 'much' }, { reported_cost: ['invalid_format'] }],
   [{ format: 'nobody' }, { format: ['unsupported_value'] }],
 ] as [object, object][])('a call with %j is refused', async (fields, details) => {
   expect(await detailsOf(send(fields))).toEqual([422, details]);
@@ -157,7 +157,7 @@ test('of a name that stands twice the last counts, and numbers beyond a double a
   const { body } = await client.post('/ai/usage', undefined, { raw: raw('7.0') });
   expect(body.ai_usage).toMatchObject({
     input_tokens: 7,
-    flags: ['unmapped_field:__proto__.total_tokens', 'unmapped_field:constructor'],
+    flags: expect.arrayContaining(['unmapped_field:__proto__.total_tokens', 'unmapped_field:constructor']),
   });
 });
 
@@ -349,10 +349,9 @@ describe('with what events have too', () => {
 test('a preview answers what would be stored, and stores nothing', async () => {
   const preview = await ok(client.post('/ai/usage/preview', { ai_usage: usage() }));
   expect(await stored()).toBe(0);
-  expect((await send()).body.ai_usage).toMatchObject({
-    parts: preview.ai_usage.parts,
-    tokens: preview.ai_usage.tokens,
-  });
+  const { ai_usage } = (await send()).body;
+  expect(ai_usage.tokens).toBe(preview.ai_usage.tokens);
+  expect((await ok(client.get('/ai/usage/openai%3Achatcmpl-1'))).ai_usage.parts).toEqual(preview.ai_usage.parts);
   const faulty = await client.post('/ai/usage/preview', { ai_usage: usage({ tier: 7 }) });
   expect([faulty.status, faulty.body.error_details]).toEqual([422, { tier: ['value_is_invalid'] }]);
 });
@@ -396,6 +395,7 @@ test('settings say which event a call makes, and the currency of the book stays 
   const cloud = await client.post('/events', undefined, { raw: JSON.stringify(event), headers, beyondContract });
   expect(cloud.body.event.code).toBe('tokens');
   expect((await put({ book_currency: 'USD' })).body.error_details).toEqual({ 'ai.book_currency': ['value_is_frozen'] });
+  expect((await put({ cost_source: 'reported' })).status).toBe(200);
 });
 
 describe('the map of subjects', () => {

@@ -32,16 +32,8 @@ test.each([
   ],
   [
     'brokers that are away',
-    failure({ name: 'KafkaJSConnectionClosedError' }),
+    failure({ name: 'KafkaJSConnectionError' }),
     'the brokers cannot be reached: a:9092, b:9092',
-  ],
-  [
-    'a certificate that nobody trusts',
-    failure(
-      { name: 'KafkaJSNumberOfRetriesExceeded' },
-      failure({ name: 'KafkaJSConnectionError', code: 'CERT_HAS_EXPIRED' }),
-    ),
-    'the brokers cannot be reached: a:9092, b:9092 (CERT_HAS_EXPIRED)',
   ],
   [
     'brokers that are silent',

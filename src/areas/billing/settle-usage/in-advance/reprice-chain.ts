@@ -13,7 +13,7 @@ import { operationOf } from '../../../../engine/metrics/usage-event.ts';
 import { exponentOf } from '../../../../engine/money/currency.ts';
 import { ZERO } from '../../../../engine/money/decimal.ts';
 import { toMainUnit } from '../../../../engine/money/units.ts';
-import { priceExponent } from '../../../../engine/pricing/fee-amounts.ts';
+import { eventAmountExponent } from '../../../../engine/pricing/dynamic.ts';
 import { inAdvanceFee } from '../../../../engine/pricing/in-advance-fee.ts';
 import { eventsNeeded } from '../../../../engine/pricing/price.ts';
 import type { Usage } from '../../../../engine/pricing/priced.ts';
@@ -140,7 +140,7 @@ function linkOf(
     isIn(chain.window, row.timestamp) &&
     bucket !== undefined &&
     isOf(bucket, chain);
-  const exponent = priceExponent(denominationOf(terms, chain, charge));
+  const exponent = eventAmountExponent(propertiesOf(charge, chain), denominationOf(terms, chain, charge));
   return {
     row,
     issued,
@@ -157,6 +157,10 @@ function linkOf(
         },
   };
 }
+
+/** Those of the chain's filter, else of its charge. */
+const propertiesOf = (charge: PricedCharge, { charge_filter_id: id }: Chain) =>
+  (charge.filters.find((filter) => filter.id === id) ?? charge).properties;
 
 const denominationOf = (terms: Terms, { subscription_id }: Chain, charge: PricedCharge) => ({
   exponent: exponentOf(terms.currencyOf(subscription_id)),
@@ -190,7 +194,7 @@ function price(
   const { change, event, units, eventsCount, amount, billedBefore } = billed;
   const denomination = denominationOf(terms, chain, charge);
   const filter = charge.filters.find(({ id }) => id === chain.charge_filter_id);
-  const { properties } = filter ?? charge;
+  const properties = propertiesOf(charge, chain);
   const aggregation = charge.metric.aggregation_type;
   const needsValues = eventsNeeded(charge.charge_model, properties, aggregation) !== 'none';
   const usage: Usage = {
@@ -200,7 +204,7 @@ function price(
     ...(needsValues ? { values: billed.values() } : {}),
     ...(charge.charge_model === 'dynamic' ? { preciseTotalAmount: amount } : {}),
   };
-  const ownAmount = toMainUnit(row.precise_total_amount_cents ?? ZERO, priceExponent(denomination));
+  const ownAmount = toMainUnit(row.precise_total_amount_cents ?? ZERO, eventAmountExponent(properties, denomination));
   const fee = inAdvanceFee({
     charge_model: charge.charge_model,
     properties,

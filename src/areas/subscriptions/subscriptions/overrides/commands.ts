@@ -37,6 +37,7 @@ export async function overrideCharge(ctx: Context, { body, ...address }: Address
   const after = await changeOwnCharge(ctx, address, async ({ plan, shown }) => {
     const { charges, faults } = await prepareCharges(ctx, {
       planId: plan.plan.id,
+      currency: plan.plan.amount_currency,
       isFrozen: true,
       isOverride: true,
       given: [{ given: body, stored: shown }],

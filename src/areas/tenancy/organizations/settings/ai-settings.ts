@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { COST_SOURCES } from '../../../../engine/ai/rating/rate.ts';
 import { CURRENCIES } from '../../../../engine/money/currency.ts';
 import { own } from '../../../../engine/own.ts';
 import { list, named } from '../../../../platform/schema/bounded.ts';
 import { boolean, oneOf, text } from '../../../../platform/schema/fields.ts';
 import { DEFAULT_CURRENCY, doorSettings, EMITS } from '../../../usage/ai-doors/door-settings.ts';
 
-const COST_SOURCES = ['book', 'reported', 'reported_else_book'] as const;
 const KEY_MAX = 255;
 const DIMENSIONS_MAX = 3;
 const KEYS_MAX = 10;
@@ -62,14 +62,6 @@ const OF_THE_BOOK = ['book_currency', 'use_deployment_prices', 'cost_source'] as
 export const changesRating = (before: AiSettingsView, after: AiSettingsView): boolean =>
   OF_THE_BOOK.some((name) => before[name] !== after[name]);
 
-/** Settings of costs, which take another value once calls are rated. Rule: ai-usage.md#settings. */
-export function unsupportedIn(settings: AiSettingsView): Record<string, string[]> {
-  const refused = {
-    'ai.use_deployment_prices': !settings.use_deployment_prices,
-    'ai.cost_source': settings.cost_source !== 'book',
-    'ai.margin_dimensions': settings.margin_dimensions.length > 0,
-  };
-  return Object.fromEntries(
-    Object.entries(refused).flatMap(([name, isRefused]) => (isRefused ? [[name, ['unsupported_value']]] : [])),
-  );
-}
+/** Settings that take another value once margins are shown. Rule: ai-usage.md#settings. */
+export const unsupportedIn = ({ margin_dimensions: dimensions }: AiSettingsView): Record<string, string[]> =>
+  dimensions.length > 0 ? { 'ai.margin_dimensions': ['unsupported_value'] } : {};

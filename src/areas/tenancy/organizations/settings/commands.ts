@@ -5,7 +5,7 @@ import { keepLateEventsPolicy } from '../../../catalog/usage-policies/writes.ts'
 import { raiseShapesVersion } from '../../../catalog/usage-shapes/commands.ts';
 import { lockOrganizationEvents } from '../../../catalog/usage-shapes/shape-locks.ts';
 import { changesRating, unsupportedIn } from './ai-settings.ts';
-import { hasEventsOf, lockSettings, readSettings, updateSettingsRow } from './queries.ts';
+import { lockSettings, readSettings, updateSettingsRow, usesCurrency } from './queries.ts';
 import type { SettingsUpdate, SettingsView } from './schema.ts';
 import { settingsView } from './view.ts';
 
@@ -56,11 +56,11 @@ export async function updateSettings(ctx: Context, { body }: { body: SettingsUpd
 /**
  * From its commit on, stored events are rated by the new settings.
  *
- * @throws Refusal 422 ai.book_currency: value_is_frozen, when amounts of events stand in the former one
+ * @throws Refusal 422 ai.book_currency: value_is_frozen, when prices or amounts of events stand in the former one
  */
 async function rateAnew(ctx: Context, before: SettingsView['ai'], after: SettingsView['ai']): Promise<void> {
   await lockOrganizationEvents(ctx);
-  if (before.book_currency !== after.book_currency && (await hasEventsOf(ctx, before.event_code)))
+  if (before.book_currency !== after.book_currency && (await usesCurrency(ctx, before.event_code)))
     throw refuse.invalid({ 'ai.book_currency': ['value_is_frozen'] });
   await raiseShapesVersion(ctx);
 }

@@ -49,11 +49,12 @@ export const updateSettingsRow = ({ db, organizationId }: Scope, row: SettingsFi
     usage_policies = ${json(row.usage_policies)}, ai_settings = ${json(row.ai_settings)}, updated_at = ${at}
   where id = ${organizationId}`;
 
-/** Whether events with a code were stored, whose amounts stand in the currency of the book. */
-export async function hasEventsOf({ db, organizationId }: Scope, code: string): Promise<boolean> {
+/** Whether prices, or amounts of events with a code, stand in the currency of the book. */
+export async function usesCurrency({ db, organizationId }: Scope, code: string): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
-    select exists (select from events where organization_id = ${organizationId} and code = ${code}
-      and deleted_at is null) as found`;
+    select exists (select from price_entries where organization_id = ${organizationId})
+      or exists (select from events where organization_id = ${organizationId} and code = ${code}
+        and deleted_at is null) as found`;
   return row!.found;
 }
 

@@ -124,12 +124,28 @@ export function columnsOf(
       windows: plainArray(counts.map(({ window }) => placeOf.get(window.id)!)),
       amounts: plainArray(counts.map(({ amount }) => amount.toFixed())),
     },
+    unpriced: unpricedColumns(prepared),
     dirty: {
       organizations: plainArray(dirty.map((row) => numberOf.get(row.organization_id)!)),
       shapes: plainArray(dirty.map((row) => row.prepared.buildingId)),
       subscriptions: textArray(dirty.map((row) => row.prepared.event.external_subscription_id)),
       hours: plainArray(dirty.map((row) => hourOf(row.prepared.timestamp))),
     },
+  };
+}
+
+/** Calls without an amount, of the rows that have one. */
+function unpricedColumns(prepared: readonly PreparedEvent[]) {
+  const calls = prepared.flatMap(({ event, unpriced }) => (unpriced ? [{ id: event.id, ...unpriced }] : []));
+  return {
+    ids: plainArray(calls.map((call) => call.id)),
+    providers: textArray(calls.map((call) => call.provider)),
+    models: textArray(calls.map((call) => call.model)),
+    tiers: textArray(calls.map((call) => call.tier)),
+    reasons: plainArray(calls.map((call) => call.reason)),
+    kinds: textArray(calls.map((call) => call.missing_kinds.join(','))),
+    tokens: plainArray(calls.map((call) => call.tokens)),
+    books: textArray(calls.map((call) => call.book)),
   };
 }
 

@@ -34,7 +34,7 @@ export const insertEvents = (
   columns: Columns,
   batch: { id: EventBatchId; now: string; patienceMs?: number | undefined },
 ) => {
-  const { organizations, events, buckets, groups, dirty, windows, counts } = columns;
+  const { organizations, events, buckets, groups, unpriced, dirty, windows, counts } = columns;
   const patience = batch.patienceMs === undefined ? null : String(batch.patienceMs);
   return db<({ id: string } | { id: null; transaction: string })[]>`
   with fresh as materialized (
@@ -160,6 +160,16 @@ export const insertEvents = (
       ${dirty.hours}::timestamptz[]) as row (o, shape_id, subscription, hour)
     where ((select flags from fresh)::boolean[])[row.o]
     on conflict (organization_id, shape_id, external_subscription_id, hour) do update set marks = hour.marks + 1
+  ), unpriced as (
+    insert into ai_unpriced (organization_id, event_id, external_subscription_id, provider, model, tier, reason,
+      missing_kinds, tokens, event_timestamp, book)
+    select (${organizations.ids}::uuid[])[input.o], input.id, input.subscription, call.provider, call.model, call.tier,
+      call.reason, string_to_array(call.kinds, ','), call.tokens, input.timestamp, call.book
+    from unnest(${unpriced.ids}::uuid[], ${unpriced.providers}::text[], ${unpriced.models}::text[],
+      ${unpriced.tiers}::text[], ${unpriced.reasons}::text[], ${unpriced.kinds}::text[], ${unpriced.tokens}::numeric[],
+      ${unpriced.books}::text[])
+      as call (id, provider, model, tier, reason, kinds, tokens, book)
+    join inserted using (id) join input using (id)
   ), batch as (
     insert into event_batches (id, organization_ids, event_ids, created_at, enqueued_at)
     select ${batch.id}::uuid, array_agg(distinct organization_id), array_agg(id), ${batch.now}::timestamptz,

@@ -1,13 +1,16 @@
+import { assert } from '../../../../engine/assert.ts';
 import { evaluateExpression } from '../../../../engine/metrics/evaluate-expression.ts';
 import type { Expression } from '../../../../engine/metrics/parse-expression.ts';
 import { propertyText } from '../../../../engine/metrics/property-text.ts';
 import { own } from '../../../../engine/own.ts';
 import { type Refusal, refuse } from '../../../../platform/refusal.ts';
 import { isStorable } from '../../../../platform/schema/storable.ts';
+import { type AskedModel, type Books, modelKey } from '../../../catalog/model-books/model-books.ts';
 import { meteredText } from '../../../catalog/usage-shapes/numeric-properties.ts';
 import type { Catalog, KnownGroup, LiveShape } from '../../../catalog/usage-shapes/storing-catalog.ts';
 import { groupHash } from '../../../catalog/usage-shapes/usage-shape.ts';
-import type { IncomingBatch, IncomingEvent } from '../incoming-event.ts';
+import { calledModel, rateProperties, type UnpricedCall } from '../../event-rating/rate-properties.ts';
+import type { AiMark, IncomingBatch, IncomingEvent } from '../incoming-event.ts';
 import { canonicalText, parseProperties } from '../property-json.ts';
 import { unixSeconds } from '../timestamps.ts';
 
@@ -23,6 +26,8 @@ export interface PreparedEvent {
   rollup: Rollup | null;
   /** A shape in building that records the hour. */
   buildingId: string | null;
+  /** A call that has no amount, for want of a price or of a part of its usage. */
+  unpriced: UnpricedCall | null;
 }
 
 /** The bucket of an event in a live shape, apart from its hour. */
@@ -38,7 +43,8 @@ interface Rollup {
 /**
  * Makes an event ready to be stored: default times, the metric's expression, its group and value in the live shape.
  *
- * present the organization's time if it has a test clock; null for real time, the time of reception
+ * present  the organization's time if it has a test clock; null for real time, the time of reception
+ * books    of the models of calls that have to be rated
  *
  * @returns the prepared event, or the refusal of its expression (events.md#order-of-checks (3))
  */
@@ -46,7 +52,7 @@ export function prepareEvent(
   event: IncomingEvent,
   batch: IncomingBatch,
   catalog: Catalog,
-  present: string | null,
+  { present, books }: { present: string | null; books: Books },
 ): PreparedEvent | Refusal {
   const created_at = present ?? batch.received_at;
   const timestamp = event.timestamp ?? present ?? event.source_time ?? created_at;
@@ -58,7 +64,9 @@ export function prepareEvent(
     isChanged: present !== null,
     rollup: null,
     buildingId: null,
+    unpriced: null,
   };
+  if (event.ai) rateCall(prepared, event.ai, { catalog, books });
   const metric = catalog.metrics.get(event.code);
   if (!metric) return prepared;
   if (metric.expression && metric.field_name !== null) {
@@ -69,6 +77,28 @@ export function prepareEvent(
     prepared.rollup = rollupOf(metric.live, prepared.properties);
   prepared.buildingId = metric.building?.id ?? null;
   return prepared;
+}
+
+/** Models of the calls among events that have to be rated. */
+export const modelsToRate = (batch: IncomingBatch, { book }: Catalog): AskedModel[] =>
+  batch.events.flatMap(({ ai, properties }) =>
+    ai === undefined ? [] : [{ book, ...calledModel(parseProperties(properties)) }],
+  );
+
+/** Writes what a call costs by the book into the event, and its amount. Rule: price-book.md#the-event. */
+function rateCall(
+  prepared: PreparedEvent,
+  mark: AiMark,
+  { catalog: { book: version }, books }: { catalog: Catalog; books: Books },
+): void {
+  const properties = parseProperties(prepared.properties);
+  const book = books.get(modelKey({ book: version, ...calledModel(properties) }));
+  assert(book, 'the books of all calls were read before they are prepared');
+  const rated = rateProperties(properties, mark, { book, version, at: prepared.timestamp });
+  prepared.event = { ...prepared.event, precise_total_amount_cents: rated.amountCents };
+  prepared.properties = canonicalText(rated.properties);
+  prepared.unpriced = rated.unpriced;
+  prepared.isChanged = true;
 }
 
 /** Writes the expression's value into the metric's field. */

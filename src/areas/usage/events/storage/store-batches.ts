@@ -4,6 +4,7 @@ import type { Db } from '../../../../platform/db/connect.ts';
 import type { EventBatchId, ExternalSubscriptionId, OrganizationId, UsageShapeId } from '../../../../platform/ids.ts';
 import { madeAtMs, newId } from '../../../../platform/ids.ts';
 import { Refusal, refuse } from '../../../../platform/refusal.ts';
+import type { Books } from '../../../catalog/model-books/model-books.ts';
 import type { Catalog, LiveShape } from '../../../catalog/usage-shapes/storing-catalog.ts';
 import { MOST_GROUPS_BY_HOURS, sumsUpToDays } from '../../../catalog/usage-shapes/usage-shape.ts';
 import { type Count, countUsage } from '../../budget-windows/count-usage.ts';
@@ -29,6 +30,15 @@ export interface StoreOutcome {
    * that have got many groups, which are to be counted.
    */
   committed(): CrowdedShape[];
+}
+
+/** What batches are stored by. */
+export interface StoreTerms {
+  catalogs: ReadonlyMap<string, Catalog>;
+  books: Books;
+  /** Real time as ISO text. */
+  now: string;
+  patienceMs?: number | undefined;
 }
 
 /** A subscription that may have too many groups of a shape for rollups. */
@@ -68,6 +78,7 @@ export const needTransaction = (batches: readonly IncomingBatch[]): boolean =>
  * of a sandbox whose test clock advances is refused.
  *
  * catalogs    of all organizations of the batches
+ * books       of all models of calls to be rated, as of the catalogs
  * now         real time as ISO text
  * patienceMs  how long a lock is waited for; without one as long as the transaction does
  *
@@ -77,7 +88,7 @@ export const needTransaction = (batches: readonly IncomingBatch[]): boolean =>
 export async function storeBatches(
   db: Db,
   batches: readonly IncomingBatch[],
-  { catalogs, now, patienceMs }: { catalogs: ReadonlyMap<string, Catalog>; now: string; patienceMs?: number },
+  { catalogs, books, now, patienceMs }: StoreTerms,
 ): Promise<StoreOutcome> {
   const sandboxes = [...new Set(batches.filter((batch) => batch.sandbox).map((batch) => batch.organization_id))];
   const presents = sandboxes.length === 0 ? NO_CLOCKS : await presentsOf(db, sandboxes, patienceMs);
@@ -85,7 +96,7 @@ export async function storeBatches(
   // Sent without waiting; the next statement runs after it.
   const ahead = batches.some(isAllOrNothing) ? [db.unsafe(`savepoint ${SAVEPOINT}`).execute()] : [];
 
-  const passages = batches.map((batch) => passageOf(batch, catalogs, { presents, subscribersOf }));
+  const passages = batches.map((batch) => passageOf(batch, { catalogs, books, presents, subscribersOf }));
   const versions = new Map([...catalogs].map(([id, catalog]) => [id, catalog.version]));
   const batchId = newId();
   for (;;) {
@@ -166,14 +177,21 @@ async function presentsOf(
 
 function passageOf(
   batch: IncomingBatch,
-  catalogs: ReadonlyMap<string, Catalog>,
-  { presents, subscribersOf }: { presents: ReadonlyMap<string, string | Refusal>; subscribersOf: SubscribersOf },
+  {
+    catalogs,
+    books,
+    presents,
+    subscribersOf,
+  }: Pick<StoreTerms, 'catalogs' | 'books'> & {
+    presents: ReadonlyMap<string, string | Refusal>;
+    subscribersOf: SubscribersOf;
+  },
 ): Passage {
   const catalog = catalogs.get(batch.organization_id);
   assert(catalog, 'an organization that sends events has a catalog');
   const present = presents.get(batch.organization_id) ?? null;
   const results = batch.events.map((event): PreparedEvent | Refusal =>
-    present instanceof Refusal ? present : prepareEvent(event, batch, catalog, present),
+    present instanceof Refusal ? present : prepareEvent(event, batch, catalog, { present, books }),
   );
   const isRefused = batch.atomic && results.some((result) => result instanceof Refusal);
   return {

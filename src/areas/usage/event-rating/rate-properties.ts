@@ -1,0 +1,151 @@
+import { type Kind, type Parts, partsOfProperties } from '../../../engine/ai/kinds.ts';
+import type { ModelName } from '../../../engine/ai/rating/model-name.ts';
+import { STANDARD_TIER } from '../../../engine/ai/rating/price-row.ts';
+import { type Rating, type RatingStatus, rate } from '../../../engine/ai/rating/rate.ts';
+import { centsOf } from '../../../engine/ai/rating/rated-parts.ts';
+import { inputTokensOf, type ResolvedPrices, resolvePrices } from '../../../engine/ai/rating/resolve-prices.ts';
+import { propertyText } from '../../../engine/metrics/property-text.ts';
+import { type Decimal, decimal } from '../../../engine/money/decimal.ts';
+import { own } from '../../../engine/own.ts';
+import { type BookVersion, versionText } from '../../catalog/model-books/book-version.ts';
+import type { ModelBook } from '../../catalog/model-books/read-models.ts';
+
+type Properties = Readonly<Record<string, unknown>>;
+
+/** What a door says of a call beside its properties. */
+export interface CallMark {
+  /** Main units of the book's currency. */
+  reported_cost?: string | undefined;
+  served_from_cache?: true | undefined;
+  /** A charge of the plan prices it: only its cost is rated. */
+  is_priced_by_plan?: true | undefined;
+}
+
+export interface RatingTerms {
+  book: ModelBook;
+  version: BookVersion;
+  /** Timestamp of the event, ISO text with microseconds. */
+  at: string;
+}
+
+/** A call without an amount, under the name that it gave. */
+export interface UnpricedCall extends ModelName {
+  tier: string;
+  /** Whether a price is missing, or else a part of the usage. */
+  reason: 'price' | 'usage';
+  missing_kinds: readonly Kind[];
+  tokens: string;
+  /** Versions of the book. */
+  book: string;
+}
+
+/** An event's properties with what rating says of them, and its amount. */
+export interface RatedProperties {
+  properties: Record<string, unknown>;
+  amountCents: string | null;
+  status: RatingStatus | 'plan';
+  /** Null when it is priced, or when its plan prices it. */
+  unpriced: UnpricedCall | null;
+}
+
+/** What rating writes; a new rating replaces all of it. */
+const WRITTEN = ['model_reported', 'provider_reported', 'ai_cost_cents', 'ai_flags', 'ai_book', 'ai_status'] as const;
+/** Flags of rating; those of a former one do not stay. */
+const RATING_FLAG = /^(?:model_without_date|model_unknown|tier_fallback|cost_differs|price_(?:fallback|missing):.*)$/;
+
+/** The model as the call named it, whatever name it was rated under. */
+export const calledModel = (properties: Properties): ModelName => ({
+  provider: textOf(properties, 'provider_reported') ?? textOf(properties, 'provider') ?? '',
+  model: textOf(properties, 'model_reported') ?? textOf(properties, 'model') ?? '',
+});
+
+/**
+ * Rates the properties of a call, for the first time or again: the parts stay, what rating says is replaced. Only
+ * `priced` calls have an amount.
+ *
+ * Rules: price-book.md#rating, price-book.md#the-event.
+ */
+export function rateProperties(properties: Properties, mark: CallMark, terms: RatingTerms): RatedProperties {
+  const { book, version } = terms;
+  const { currency, costSource } = version.settings;
+  const { parts, prices } = pricedParts(properties, terms);
+  const called = calledModel(properties);
+  const reportedCostCents = reportedCents(properties, mark, version);
+  const rating = rate({
+    parts,
+    prices,
+    currency,
+    flags: flagsOf(properties, mark, book),
+    costSource,
+    reportedCostCents,
+  });
+  const isPlan = mark.is_priced_by_plan === true || own(properties, 'ai_status') === 'plan';
+  const status = isPlan ? 'plan' : rating.status;
+  const kept = Object.fromEntries(Object.entries(properties).filter(([name]) => !WRITTEN.includes(name as never)));
+  return {
+    status,
+    unpriced: isPlan || rating.status === 'priced' ? null : unpricedCall(properties, { called, rating, version }),
+    amountCents: isPlan ? null : (rating.amountCents?.toFixed() ?? null),
+    properties: {
+      ...kept,
+      provider: book.provider,
+      model: book.model,
+      ...(called.provider === book.provider ? {} : { provider_reported: called.provider }),
+      ...(called.model === book.model ? {} : { model_reported: called.model }),
+      ...(rating.costCents === null ? {} : { ai_cost_cents: rating.costCents.toFixed() }),
+      ...(reportedCostCents === null ? {} : { ai_reported_cost_cents: reportedCostCents.toFixed() }),
+      ...(rating.flags.length === 0 ? {} : { ai_flags: rating.flags.join(',') }),
+      ai_book: versionText(version),
+      ai_status: status,
+    },
+  };
+}
+
+/** The parts of a call and the prices that hold for it. */
+export function pricedParts(
+  properties: Properties,
+  { book, version, at }: RatingTerms,
+): { parts: Parts; prices: ResolvedPrices } {
+  const parts = partsOfProperties(properties);
+  const prices = resolvePrices(book.table, {
+    tier: textOf(properties, 'tier') ?? STANDARD_TIER,
+    at,
+    // The call's own total: one of several events of a call holds only a part of it.
+    inputTokens: wholeNumber(properties, 'input_tokens') ?? inputTokensOf(parts),
+    usesDeployment: version.settings.usesDeployment,
+  });
+  return { parts, prices };
+}
+
+const unpricedCall = (
+  properties: Properties,
+  { called, rating: { missingKinds }, version }: { called: ModelName; rating: Rating; version: BookVersion },
+): UnpricedCall => ({
+  book: versionText(version),
+  ...called,
+  tier: textOf(properties, 'tier') ?? STANDARD_TIER,
+  reason: missingKinds.length > 0 ? 'price' : 'usage',
+  missing_kinds: missingKinds,
+  tokens: wholeNumber(properties, 'tokens')?.toString() ?? '0',
+});
+
+/** Flags that the door found, and those of the name. */
+function flagsOf(properties: Properties, mark: CallMark, book: ModelBook): string[] {
+  const found = (textOf(properties, 'ai_flags') ?? '').split(',').filter((flag) => flag && !RATING_FLAG.test(flag));
+  if (mark.served_from_cache) found.push('served_from_cache');
+  if (book.flag !== null) found.push(book.flag);
+  return found;
+}
+
+function reportedCents(properties: Properties, mark: CallMark, { settings }: BookVersion): Decimal | null {
+  if (mark.reported_cost !== undefined) return centsOf(decimal(mark.reported_cost), settings.currency);
+  const kept = textOf(properties, 'ai_reported_cost_cents');
+  return kept === null ? null : decimal(kept);
+}
+
+function wholeNumber(properties: Properties, name: string): number | undefined {
+  const text = textOf(properties, name);
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+const textOf = (properties: Properties, name: string): string | null => propertyText(own(properties, name));
