@@ -1,18 +1,18 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { money } from '../parts/amounts.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { type Customer, customerName, type Invoice } from '../parts/records.ts';
+import { t } from '../texts/en.ts';
+import { addressOf, type Found } from './found.ts';
 import { mayOpen, ROOMS } from './rooms.ts';
 import { go, searchOf, to } from './route.ts';
-import { can } from './session.ts';
 import { useRead } from './use-read.ts';
 
 export const searchIsOpen = signal(false);
 
 const TYPE_PAUSE_MS = 150;
+const QUERY_MAX = 200;
 
-/** Finds customers, invoices and rooms by what is typed; arrows and Enter open one. */
+/** Finds records and rooms by what is typed; arrows and Enter open one. Rule: console-reads.md#search. */
 export function SearchBox() {
   const typed = useSignal('');
   const asked = useSignal('');
@@ -23,41 +23,30 @@ export function SearchBox() {
   };
   useEffect(() => {
     const timer = setTimeout(() => {
-      asked.value = typed.value.trim();
+      asked.value = typed.value.trim().slice(0, QUERY_MAX);
       chosen.value = 0;
     }, TYPE_PAUSE_MS);
     return () => clearTimeout(timer);
   }, [typed.value]);
-  const text = asked.value.slice(0, 200);
-  const filters = searchOf({ search_term: text, per_page: 8 });
-  const customers = useRead<{ customers: Customer[] }>(text !== '' && can('customer') ? `/customers${filters}` : null);
-  const invoices = useRead<{ invoices: Invoice[] }>(text !== '' && can('invoice') ? `/invoices${filters}` : null);
-  const error = customers.error ?? invoices.error;
+  const { data, error } = useRead<{ search: { truncated: boolean; results: Found[] } }>(
+    asked.value === '' ? null : `/search${searchOf({ q: asked.value })}`,
+  );
   const words = typed.value.trim().toLowerCase();
   const rooms = ROOMS.filter((room) => mayOpen(room) && (words === '' || room.text.toLowerCase().includes(words))).map(
-    (room) => ({ key: room.name, text: room.text, note: 'Room', href: to(room.name) }),
+    (room) => ({ key: room.name, text: room.text, note: t.search.room, href: to(room.name) }),
   );
-  const records = [
-    ...(customers.data?.customers ?? []).map((customer) => ({
-      key: customer.svc_id,
-      text: customerName(customer),
-      note: `Customer · ${customer.external_id}`,
-      href: to('customers', customer.external_id),
-    })),
-    ...(invoices.data?.invoices ?? []).map((invoice) => ({
-      key: invoice.svc_id,
-      text: invoice.number || 'Draft',
-      note: `Invoice · ${customerName(invoice.customer)} · ${money(invoice.total_amount_cents, invoice.currency)}`,
-      href: to('invoices', invoice.svc_id),
-    })),
-  ];
-  const hits = [...records, ...rooms].slice(0, 40);
+  const records = (data?.search.results ?? []).flatMap((found) => {
+    const href = addressOf(found);
+    const note = [t.search.kinds[found.type], found.subtitle].filter(Boolean).join(' · ');
+    return href === undefined ? [] : [{ key: found.svc_id, text: found.title, note, href }];
+  });
+  const hits = [...records, ...rooms];
   const open = (href: string) => {
     close();
     go(href);
   };
   return (
-    <Dialog title="Search" onClose={close}>
+    <Dialog title={t.search.title} onClose={close}>
       <input
         type="text"
         class="search-input"
@@ -65,8 +54,8 @@ export function SearchBox() {
         aria-expanded="true"
         aria-controls="hits"
         aria-activedescendant={hits.length > 0 ? `hit-${chosen.value}` : undefined}
-        aria-label="Name, id, email or number of an invoice"
-        placeholder="Name, id, email or number of an invoice"
+        aria-label={t.search.label}
+        placeholder={t.search.label}
         value={typed.value}
         autofocus
         onInput={(event) => {
@@ -82,8 +71,8 @@ export function SearchBox() {
           list.current?.children[chosen.value]?.scrollIntoView({ block: 'nearest' });
         }}
       />
-      {error && <p class="fault">The search could not be asked.</p>}
-      <ul id="hits" class="hits" role="listbox" aria-label="Found" ref={list}>
+      {error && <p class="fault">{t.search.failed}</p>}
+      <ul id="hits" class="hits" role="listbox" aria-label={t.search.found} ref={list}>
         {hits.map(({ key, text, note, href }, index) => (
           <li
             key={key}
@@ -100,7 +89,8 @@ export function SearchBox() {
           </li>
         ))}
       </ul>
-      {hits.length === 0 && <p class="soft">Nothing found for “{typed.value}”.</p>}
+      {data?.search.truncated && <p class="soft">{t.search.truncated}</p>}
+      {hits.length === 0 && <p class="soft">{t.search.nothing(typed.value)}</p>}
     </Dialog>
   );
 }

@@ -144,6 +144,11 @@ describe.skipIf(lacksChromium())('the console in a browser', () => {
     const made = await org.post('/api_keys', { api_key: { permissions: { customer: ['read'] } } });
     const { page, context } = await openPage(browser);
     const root = await signIn(page, made.body.api_key.value);
+    // CO27: what the key may not read is not found.
+    await page.keyboard.press('/');
+    await page.keyboard.type('ada-1');
+    await page.getByText('Nothing found for “ada-1”.').waitFor();
+    await page.keyboard.press('Escape');
     const rooms = await page.getByRole('navigation', { name: 'Rooms' }).locator('li a').allInnerTexts();
     expect(rooms).toEqual(['Home', 'Customers']);
     await page.goto(`${root}/customers/ada`);
@@ -181,16 +186,24 @@ describe.skipIf(lacksChromium())('the console in a browser', () => {
     await signIn(page);
     await page.keyboard.press('g');
     await page.keyboard.press('c');
-    await page.getByRole('heading', { name: 'Customers' }).waitFor();
+    await page.getByRole('heading', { name: 'Customers', exact: true }).waitFor();
     await page.getByRole('link', { name: 'Ada' }).waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Ada' }).waitFor();
     await page.keyboard.press('/');
+    await page.keyboard.type('ADA');
+    // CO26: the customer that is called so stands before its subscription, which only begins with it.
+    await page.getByRole('option', { name: /^Ada Customer · ada/ }).waitFor();
+    expect(await page.locator('#hits li').nth(1).textContent()).toMatch(/^ada-1Subscription · ada-1/);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'ada-1' }).waitFor();
+    await page.keyboard.press('/');
     await page.keyboard.type('Invoices');
     await page.getByRole('option', { name: /^Invoices/ }).waitFor();
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Invoices' }).waitFor();
+    await page.getByRole('heading', { name: 'Invoices', exact: true }).waitFor();
     await page.keyboard.press('?');
     await page.getByRole('heading', { name: 'Keyboard' }).waitFor();
     await page.keyboard.press('Escape');

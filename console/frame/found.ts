@@ -1,0 +1,35 @@
+import { type Filters, to } from './route.ts';
+
+/** A record as the search of the API names it. */
+export interface Found {
+  type: string;
+  svc_id: string;
+  title: string;
+  subtitle: string;
+  match: 'exact' | 'prefix' | 'word' | 'substring';
+  /** Its path in the API, which ends with its key, percent-encoded. */
+  path: string;
+}
+
+/** Rooms in which records of a type stand, under the key that ends their path. */
+const ROOM_OF: Record<string, string> = {
+  customer: 'customers',
+  subscription: 'subscriptions',
+  invoice: 'invoices',
+  plan: 'plans',
+  billable_metric: 'metrics',
+  event: 'events',
+};
+
+/** Types without pages of their own: the list that shows them. */
+const LIST_OF: Record<string, [room: string, filters: Filters]> = {
+  api_log: ['logs', { show: 'api' }],
+};
+
+/** Where the console shows a record that was found; undefined where it has no page for it yet. */
+export function addressOf({ type, path }: Pick<Found, 'type' | 'path'>): string | undefined {
+  const room = ROOM_OF[type];
+  if (room !== undefined) return to(room, decodeURIComponent(path.slice(path.lastIndexOf('/') + 1)));
+  const list = LIST_OF[type];
+  return list && to(list[0], undefined, undefined, list[1]);
+}
