@@ -10,7 +10,7 @@ import { createIntake } from './intake.ts';
 import { claimLease, claimLeases, releaseLease } from './leases.ts';
 import { objectLedger } from './objects.ts';
 import { countReaders, enterConnector, leaveReading, type ReaderState, sayReading } from './readers.ts';
-import { type ConnectorOf, type Outcome, storeMessages } from './store-messages.ts';
+import { ClockAdvances, type ConnectorOf, type Outcome, storeMessages } from './store-messages.ts';
 
 /** How often a process says what it does, and looks whether somebody paused the connector. */
 const SAY_EVERY_MS = 2000;
@@ -72,7 +72,7 @@ export function runConnector(
       signal,
       store: (messages) => storeMessages(deps, connector, messages),
       onFailure(error) {
-        Object.assign(state, { status: 'retrying', error: `events cannot be stored: ${wordsOf(error)}` });
+        Object.assign(state, { status: 'retrying', error: `events cannot be stored, and wait: ${wordsOf(error)}` });
         log.warn({ err: error }, 'messages of a stream wait for the database');
       },
       onStored(outcome, seconds) {
@@ -170,9 +170,16 @@ async function untilEntered(
   }
 }
 
-/** What is wrong, shortened; libraries name no secrets in their messages, and sources word what they know better. */
-const wordsOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).slice(0, ERROR_MAX);
+/**
+ * What is wrong, for who reads the stream as for the operator: in the words of the source. Of anything else, such as
+ * the database that is away, the log has the message, which names hosts and files of the service; here stands its code.
+ */
+function wordsOf(error: unknown): string {
+  if (error instanceof SourceTrouble) return error.message.slice(0, ERROR_MAX);
+  if (error instanceof ClockAdvances) return error.message;
+  const { name, code } = error as { name?: string; code?: string | number };
+  return `the service has trouble of its own (${code ?? name ?? 'unknown'})`;
+}
 
 const labelsOf = ({ organizationId, code }: ConnectorOf) => ({ organization: organizationId, connector: code });
 

@@ -24,8 +24,16 @@ export const kafkaClient = (settings: KafkaSettings, log: Log): Kafka =>
     requestTimeout: ANSWER_WITHIN_MS,
     retry: { retries: RETRIES, restartOnFailure: async () => false },
     logLevel: kafkajs.logLevel.WARN,
-    logCreator: () => (entry) => log.debug({ kafka: entry.log }, entry.log.message),
+    logCreator:
+      () =>
+      ({ log: line }) => {
+        if (!hasSecret(line, settings)) log.debug({ kafka: line }, line.message);
+      },
   } satisfies KafkaConfig);
+
+/** The library writes down what a broker answers, which may repeat what it was sent. */
+const hasSecret = (line: object, { sasl }: KafkaSettings): boolean =>
+  sasl !== undefined && Object.values(line).some((value) => typeof value === 'string' && value.includes(sasl.password));
 
 function tlsOf(tls: KafkaSettings['tls']): boolean | ConnectionOptions {
   if (typeof tls === 'boolean') return tls;
@@ -58,8 +66,12 @@ export function troubleOf(error: unknown, settings: KafkaSettings): SourceTroubl
     return new SourceTrouble('the brokers do not let this user read in the group');
   if (types.includes('TOPIC_AUTHORIZATION_FAILED'))
     return new SourceTrouble('the brokers do not let this user read the topics');
-  if (names.includes('KafkaJSConnectionError') || names.includes('KafkaJSConnectionClosedError'))
-    return new SourceTrouble(`the brokers cannot be reached: ${brokers}`, { cause: error });
+  if (names.includes('KafkaJSConnectionError') || names.includes('KafkaJSConnectionClosedError')) {
+    // Such as ECONNREFUSED, or CERT_HAS_EXPIRED.
+    const code = chain.map((each) => each.code).find((each) => typeof each === 'string');
+    const why = code === undefined ? '' : ` (${code})`;
+    return new SourceTrouble(`the brokers cannot be reached: ${brokers}${why}`, { cause: error });
+  }
   if (names.includes('KafkaJSRequestTimeoutError'))
     return new SourceTrouble(`the brokers do not answer: ${brokers}`, { cause: error });
   return new SourceTrouble(chain.at(-1)?.message ?? String(error), { cause: error });

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { Admin, Consumer, ConsumerEndBatchProcessEvent, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { type SourceHost, SourceTrouble, type StreamSource } from '../source.ts';
 import { isRebalance, kafkaClient, troubleOf } from './client.ts';
 import { type DeadLetterTopic, openDeadLetterTopic } from './dead-letter-topic.ts';
@@ -102,6 +102,7 @@ class Reading {
   async untilEnd(): Promise<void> {
     const { signal } = this.#host;
     this.#consumer.on('consumer.group_join', ({ payload }) => this.#join(payload.memberAssignment));
+    this.#consumer.on('consumer.end_batch_process', ({ payload }) => this.#pass(payload));
     this.#consumer.on('consumer.rebalancing', () => this.#membership.abort(new Error('the group rebalances')));
     let stop = () => {};
     const ended = new Promise<void>((resolve, reject) => {
@@ -137,6 +138,14 @@ class Reading {
     this.#assigned.catch(() => {}); // whoever waits for it meets it
   }
 
+  /**
+   * A fetch that holds nothing for anybody never comes to `#take`. Where nothing lies at the place it tells nothing.
+   */
+  #pass({ topic, partition, batchSize, firstOffset, lastOffset }: ConsumerEndBatchProcessEvent['payload']): void {
+    const isEmpty = (firstOffset as string | null) === null;
+    if (batchSize === 0 && !isEmpty) this.#positions.passed({ topic, partition }, BigInt(lastOffset) + 1n);
+  }
+
   /** A fetch of one partition: returns when it is stored, or is to be read again. */
   async #take({ batch, heartbeat, resolveOffset, isRunning, isStale }: EachBatchPayload): Promise<void> {
     const { topic, partition, messages } = batch;
@@ -151,9 +160,11 @@ class Reading {
     for (let from = 0; from < messages.length; from += SLICE) {
       if (!isRunning() || isStale() || this.#host.signal.aborted) return;
       const slice = messages.slice(from, from + SLICE);
+      this.#positions.fetched(place, timeOf(slice[0]!, this.#host.now().epochMilliseconds));
       if (!(await this.#store(place, slice, heartbeat))) return;
       resolveOffset(slice.at(-1)!.offset);
     }
+    this.#positions.passed(place, BigInt(batch.lastOffset()) + 1n);
     await this.#commit();
   }
 

@@ -18,6 +18,8 @@ interface Position extends Place {
   next: bigint;
   /** Time of the newest stored message, in milliseconds since 1970. */
   storedUpToMs: number | null;
+  /** Time of the oldest message that was fetched and is not stored. */
+  waitingSinceMs: number | null;
 }
 
 /** What a group has committed where it has committed nothing. */
@@ -36,9 +38,10 @@ export class Positions {
 
   /**
    * Reads where each assigned partition goes on: at the larger of the offset that is stored with the events and the one
-   * that the group has committed. A stored offset behind the partition's end is of a topic that was made anew.
+   * that the group has committed. A stored offset behind the partition's end is of a topic that was made anew; one
+   * before its begin means that messages were removed there before they were read.
    *
-   * @returns places whose stored offset is the larger one, which are to be sought
+   * @returns places that are to be sought, since the group would go on elsewhere
    */
   async assign(assignment: Assignment, host: SourceHost): Promise<(Place & { offset: string })[]> {
     const topics = Object.keys(assignment).filter((topic) => assignment[topic]!.length > 0);
@@ -68,9 +71,16 @@ export class Positions {
           own = NOTHING;
         }
         const theirs = committedNext.get(key) ?? NOTHING;
-        if (own > theirs) sought.push({ topic, partition, offset: String(own) });
-        const next = own > theirs ? own : theirs;
-        this.#positions.set(key, { topic, partition, next, storedUpToMs: null });
+        let next = own > theirs ? own : theirs;
+        if (end && next !== NOTHING && next < end.low) {
+          host.log.warn(
+            { partition: key, next: String(next), begin: String(end.low) },
+            'messages were not read in time',
+          );
+          next = end.low;
+        }
+        if (next > theirs) sought.push({ topic, partition, offset: String(next) });
+        this.#positions.set(key, { topic, partition, next, storedUpToMs: null, waitingSinceMs: null });
       }
     }
     return sought;
@@ -81,9 +91,20 @@ export class Positions {
     return this.#positions.get(keyOf(place))?.next;
   }
 
+  fetched(place: Place, waitingSinceMs: number): void {
+    const position = this.#positions.get(keyOf(place));
+    if (position) position.waitingSinceMs = waitingSinceMs;
+  }
+
   stored(place: Place, next: bigint, storedUpToMs: number): void {
     const position = this.#positions.get(keyOf(place));
-    if (position && next > position.next) Object.assign(position, { next, storedUpToMs });
+    if (position && next > position.next) Object.assign(position, { next, storedUpToMs, waitingSinceMs: null });
+  }
+
+  /** What lies before an offset is no message for anybody: marks of transactions, and what one has taken back. */
+  passed(place: Place, next: bigint): void {
+    const position = this.#positions.get(keyOf(place));
+    if (position && next > position.next) position.next = next;
   }
 
   /** Offsets to commit in the group, for those who look there. */
@@ -99,7 +120,7 @@ export class Positions {
     const nowMs = host.now().epochMilliseconds;
     let messages = 0n;
     let seconds = 0;
-    for (const [key, { next, storedUpToMs }] of this.#positions) {
+    for (const [key, { next, storedUpToMs, waitingSinceMs }] of this.#positions) {
       const end = ends.get(key);
       if (!end) continue;
       let from = next;
@@ -107,7 +128,8 @@ export class Positions {
       const behind = end.high - from;
       if (behind <= 0n) continue;
       messages += behind;
-      if (storedUpToMs !== null) seconds = Math.max(seconds, (nowMs - storedUpToMs) / 1000);
+      const sinceMs = waitingSinceMs ?? storedUpToMs;
+      if (sinceMs !== null) seconds = Math.max(seconds, (nowMs - sinceMs) / 1000);
     }
     return { messages: Number(messages), seconds };
   }

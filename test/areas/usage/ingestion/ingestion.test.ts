@@ -2,8 +2,10 @@ import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { storeMessages } from '../../../../src/areas/usage/connectors/store-messages.ts';
 import { cleanDeadLetters } from '../../../../src/areas/usage/ingestion/clean-dead-letters.ts';
+import { createProducer } from '../../../../src/platform/queue/producer.ts';
 import { startService, type TestService } from '../../../support/service.ts';
-import { ok } from '../../../support/words.ts';
+import { until } from '../../../support/until.ts';
+import { ok, wordsOf } from '../../../support/words.ts';
 import { storage } from '../ingest-events/build.ts';
 
 type Sender = Awaited<ReturnType<TestService['org']>>;
@@ -32,7 +34,10 @@ async function read(values: readonly unknown[], owner = org): Promise<string[]> 
       checkpoint: { key: 'calls/0', rank: String(offset), value: { next: String(offset + 1) } },
     };
   });
-  await storeMessages(storage(service.sql).deps, { organizationId, code: 'stream', isSandbox: false }, messages);
+  const producer = createProducer(service.redis, service.config.REDIS_PREFIX);
+  const deps = { ...storage(service.sql).deps, producer };
+  await storeMessages(deps, { organizationId, code: 'stream', isSandbox: false }, messages);
+  await producer.close();
   const { dead_letters } = await ok(owner.get('/ingestion/dead_letters?per_page=1000'));
   const positions = new Set(messages.map(({ position }) => position));
   return dead_letters
@@ -150,6 +155,48 @@ test('a dead letter is discarded once', async () => {
     org.get('/ingestion/dead_letters?statuses[]=discarded&error_codes[]=invalid_json&connector=stream'),
   );
   expect(found.dead_letters.map((letter: { svc_id: string }) => letter.svc_id)).toContain(id);
+});
+
+test('what no charge takes is stored and unmatched, and a value that is no number is none, nor is it 0', async () => {
+  const owner = await service.org();
+  const { metric, plan, customer, subscribe } = wordsOf(owner);
+  const { svc_id: id } = await metric('storage', { aggregation_type: 'sum_agg', field_name: 'gb' });
+  const charge = { billable_metric_id: id, charge_model: 'standard', properties: { amount: '1' } };
+  await plan({ amount_cents: 0, charges: [charge] });
+  await customer();
+  await ok(subscribe());
+  const timestamp = Math.ceil(Date.now() / 1000);
+  const ofSub = (transaction: string, fields: object) =>
+    event(transaction, { external_subscription_id: 'sub', code: 'storage', timestamp, ...fields });
+  const letters = await read(
+    [
+      ofSub('known', { properties: { gb: 2.5 } }),
+      ofSub('text', { properties: { gb: 'much' } }),
+      ofSub('comma', { properties: { gb: '1,5' } }),
+      ofSub('absent', {}),
+      ofSub('metric', { code: 'unknown' }),
+      ofSub('subscription', { external_subscription_id: 'unknown' }),
+    ],
+    owner,
+  );
+  expect(letters).toEqual([]);
+  const summary = async () => (await ok(owner.get('/events/unmatched/summary'))).unmatched_summary;
+  const found = await until(async () => {
+    const rows: { reason: string; sample_transaction_ids: string[] }[] = await summary();
+    const ids = rows.flatMap((row) => row.sample_transaction_ids.map((each) => `${row.reason} ${each}`));
+    return ids.length === 5 ? ids.sort() : undefined;
+  });
+  expect(found).toEqual([
+    'metric_not_found metric',
+    'property_missing absent',
+    'property_not_numeric comma',
+    'property_not_numeric text',
+    'subscription_not_found subscription',
+  ]);
+  const { customer_usage: usage } = await ok(
+    owner.get('/customers/acme/current_usage?external_subscription_id=sub&apply_taxes=false'),
+  );
+  expect(usage.charges_usage[0]).toMatchObject({ events_count: 1, units: '2.5' });
 });
 
 test('nobody sees or touches what is another organization’s', async () => {

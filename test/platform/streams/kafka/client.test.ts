@@ -32,8 +32,16 @@ test.each([
   ],
   [
     'brokers that are away',
-    failure({ name: 'KafkaJSConnectionError' }),
+    failure({ name: 'KafkaJSConnectionClosedError' }),
     'the brokers cannot be reached: a:9092, b:9092',
+  ],
+  [
+    'a certificate that nobody trusts',
+    failure(
+      { name: 'KafkaJSNumberOfRetriesExceeded' },
+      failure({ name: 'KafkaJSConnectionError', code: 'CERT_HAS_EXPIRED' }),
+    ),
+    'the brokers cannot be reached: a:9092, b:9092 (CERT_HAS_EXPIRED)',
   ],
   [
     'brokers that are silent',

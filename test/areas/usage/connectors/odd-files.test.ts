@@ -1,0 +1,246 @@
+import { execFileSync } from 'node:child_process';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { type FauxqsServer, startFauxqs } from 'fauxqs';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
+import { runConnector } from '../../../../src/areas/usage/connectors/run-connector.ts';
+import { createMetrics } from '../../../../src/platform/metrics/metrics.ts';
+import { openS3 } from '../../../../src/platform/streams/s3/s3-source.ts';
+import { s3Settings } from '../../../../src/platform/streams/s3/settings.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { until } from '../../../support/until.ts';
+import { storage } from '../ingest-events/build.ts';
+
+// Files as people and their tools leave them, and a server that does not keep still (streams.md#files).
+const metrics = createMetrics('test');
+const credentials = { accessKeyId: 'any', secretAccessKey: 'any' };
+let database: TestDatabase;
+let server: FauxqsServer;
+let endpoint: string;
+let client: S3Client;
+let organizationId: string;
+let prefix: string;
+let number = 0;
+beforeAll(async () => {
+  [database, server] = await Promise.all([createTestDatabase(), startFauxqs({ port: 0, logger: false })]);
+  endpoint = `http://127.0.0.1:${server.port}`;
+  server.createBucket('usage');
+  client = new S3Client({ region: 'us-east-1', endpoint, credentials, forcePathStyle: true });
+});
+afterAll(async () => {
+  client.destroy();
+  await server.stop();
+  await database.drop();
+});
+beforeEach(async () => {
+  organizationId = (await createOrganization(database.sql, { name: 'Acme', sandbox: false })).organization_id;
+  number += 1;
+  prefix = `in-${number}/`;
+});
+
+const event = (id: string | number, fields: object = {}) =>
+  JSON.stringify({ transaction_id: `t${id}`, external_subscription_id: 's', code: 'calls', ...fields });
+const lines = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => `${event(from + index)}\n`).join('');
+const at = (name: string) => ({ Bucket: 'usage', Key: prefix + name });
+const put = (name: string, body: string | Uint8Array) => client.send(new PutObjectCommand({ ...at(name), Body: body }));
+
+function start(changes: object = {}) {
+  const settings = s3Settings({ SECRET: 'any' }).parse({
+    bucket: 'usage',
+    prefix,
+    region: 'us-east-1',
+    endpoint,
+    credentials: { access_key_id: 'any', secret_access_key: { env: 'SECRET' } },
+    poll_seconds: 1,
+    ...changes,
+  });
+  const connector = { organizationId, code: 'files', kind: 's3', isSandbox: false };
+  const running = runConnector({ ...storage(database.sql).deps, metrics }, connector, openS3(settings));
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= running.close());
+  onTestFinished(close);
+  return { state: running.state, close };
+}
+
+const objects = () => database.sql`
+  select replace(key, ${prefix}, '') as key, status, stored::int as stored, replayed::int as replayed, attempts
+  from ingest_objects where organization_id = ${organizationId} order by started_at`;
+const ended = (name: string) =>
+  until(async () => (await objects()).find(({ key, status }) => key === name && status !== 'reading'));
+const countStored = async (): Promise<number> => {
+  const [row] = await database.sql`
+    select coalesce(sum(stored), 0)::int as stored from ingest_checkpoints where organization_id = ${organizationId}`;
+  return row!.stored;
+};
+const letters = async () => {
+  const rows = await database.sql`
+    select position, error_code from ingest_dead_letters where organization_id = ${organizationId} order by position`;
+  return rows.map(({ position, error_code: code }) => `${position.slice(prefix.length)} ${code}`);
+};
+const zstd = (text: string) => execFileSync('zstd', ['-q', '-c'], { input: text });
+
+const CSV = 'transaction_id,external_subscription_id,code,properties.note';
+const TWO = `${event(1)}\n${event(2)}\n`;
+const LONG = event('long', { properties: { text: 'x'.repeat(2 * 1024 * 1024) } });
+
+test.each<[what: string, name: string, content: string | Uint8Array, stored: number, dead: string[]]>([
+  ['begins with a byte order mark', 'a.ndjson', `\ufeff${TWO}`, 2, []],
+  ['has lines that end as on Windows', 'a.ndjson', TWO.replaceAll('\n', '\r\n'), 2, []],
+  ['has lines that end as on an old Mac', 'a.ndjson', TWO.replaceAll('\n', '\r'), 0, ['a.ndjson#1 invalid_json']],
+  ['has a last line without end', 'a.ndjson', TWO.trimEnd(), 2, []],
+  ['has blank lines only', 'a.ndjson', '\n \r\n\n', 0, []],
+  ['has a NUL in a line', 'a.ndjson', `\0${TWO}`, 1, ['a.ndjson#1 invalid_json']],
+  ['is UTF-16', 'a.ndjson', Buffer.from(`\ufeff${event(1)}`, 'utf16le'), 0, ['a.ndjson#1 invalid_json']],
+  ['has a line of 2 MiB', 'a.ndjson', `${event(1)}\n${LONG}\n${event(2)}\n`, 2, ['a.ndjson#2 payload_too_large']],
+  [
+    'has a wrong line, a null and a number',
+    'a.ndjson',
+    `{"a":\nnull\n7\n${TWO}`,
+    2,
+    ['a.ndjson#1 invalid_json', 'a.ndjson#2 invalid_event', 'a.ndjson#3 invalid_event'],
+  ],
+  ['is named in capitals', 'A.NDJSON.GZ', gzipSync(TWO), 2, []],
+  ['is a gzip of nothing', 'a.ndjson.gz', gzipSync(''), 0, []],
+  [
+    'is a gzip of several members, cut in a line',
+    'a.ndjson.gz',
+    Buffer.concat([gzipSync(TWO.slice(0, 100)), gzipSync(''), gzipSync(TWO.slice(100))]),
+    2,
+    [],
+  ],
+  [
+    'is a zstd of several frames, cut in a line',
+    'a.ndjson.zst',
+    Buffer.concat([zstd(TWO.slice(0, 100)), zstd(TWO.slice(100))]),
+    2,
+    [],
+  ],
+  ['is a list on several lines behind a mark', 'a.json', `\ufeff[\r\n  ${event(1)},\r\n  ${event(2)}\r\n]\r\n`, 2, []],
+  ['is an empty list', 'a.json', '[]', 0, []],
+  ['is an envelope of events', 'a.json', `{"events":[${event(1)},${event(2)}]}`, 2, []],
+  ['is a list with a wrong element', 'a.json', `[${event(1)},{"a":nope},${event(2)}]`, 2, ['a.json#2 invalid_json']],
+  ['is a list with a list in it', 'a.json', `[${event(1)},[${event(2)}]]`, 1, ['a.json#2 invalid_event']],
+  ['is blank', 'a.json', ' \n', 0, ['a.json#1 invalid_json']],
+  ['has a header row only', 'a.csv', `${CSV}\n`, 0, []],
+  [
+    'has quotes and line ends in quotes, a mark, and the lines of Windows',
+    'a.csv',
+    `\ufeff${CSV}\r\nt1,s,calls,"one ""note""\r\nof two lines"\r\n\r\n"t2","s","calls",\r\n`,
+    2,
+    [],
+  ],
+  ['has columns that are no events', 'a.csv', 'transaction_id;code\nt1;calls\n', 0, ['a.csv unsupported_format']],
+  ['has a name without a format', 'a.parquet', 'PAR1', 0, ['a.parquet unsupported_format']],
+])('a file that %s is read: %s', async (_, name, content, stored, dead) => {
+  await put(name, content);
+  start();
+  await ended(name);
+  expect(await letters()).toEqual(dead);
+  const rows = await database.sql`select transaction_id from events where organization_id = ${organizationId}`;
+  expect(rows).toHaveLength(stored);
+});
+
+test('a line end in quotes stays in the property', async () => {
+  await put('a.csv', `${CSV}\r\nt1,s,calls,"one ""note""\r\nof two lines"\r\n`);
+  start();
+  await ended('a.csv');
+  const [row] = await database.sql`select properties from events where organization_id = ${organizationId}`;
+  expect(row!.properties).toEqual({ note: 'one "note"\r\nof two lines' });
+});
+
+test('an empty object is passed over, and read once it is written', async () => {
+  await put('a.ndjson', '');
+  await put('b.ndjson', TWO);
+  start();
+  await ended('b.ndjson');
+  expect(await objects()).toHaveLength(1);
+  await put('a.ndjson', event(3));
+  expect(await ended('a.ndjson')).toMatchObject({ status: 'done', stored: 1 });
+});
+
+type Handle = (incoming: IncomingMessage, outgoing: ServerResponse, pass: () => void) => unknown;
+
+/** The address of a server in front of the bucket, which may do something else with a request than pass it on. */
+async function inFront(handle: Handle): Promise<string> {
+  const front = createServer((incoming, outgoing) => {
+    const pass = () => {
+      const { method, url, headers } = incoming;
+      const passed = request(endpoint + url, { method, headers }, (answer) => {
+        outgoing.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(outgoing);
+      });
+      incoming.pipe(passed);
+    };
+    void handle(incoming, outgoing, pass);
+  });
+  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    front.closeAllConnections();
+    front.close();
+  });
+  return `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+}
+const isRead = ({ method, url }: IncomingMessage, name: string) => method === 'GET' && url!.includes(name);
+
+test('an object that is removed between listing and reading is forgotten, and is no dead letter', async () => {
+  await put('gone.ndjson', TWO);
+  await put('stays.ndjson', lines(3, 2));
+  const behind = await inFront(async (incoming, _, pass) => {
+    if (isRead(incoming, 'gone.ndjson')) await client.send(new DeleteObjectCommand(at('gone.ndjson')));
+    pass();
+  });
+  start({ endpoint: behind });
+  await ended('stays.ndjson');
+  expect(await objects()).toEqual([{ key: 'stays.ndjson', status: 'done', stored: 2, replayed: 0, attempts: 0 }]);
+  expect(await letters()).toEqual([]);
+});
+
+/** The first time that an object is read the connection breaks in its middle, once something of it is stored. */
+async function breaksOnce(name: string, before: () => Promise<unknown> = async () => {}) {
+  const ranges: (string | undefined)[] = [];
+  const behind = await inFront((incoming, outgoing, pass) => {
+    if (!isRead(incoming, name)) return pass();
+    ranges.push(incoming.headers.range);
+    if (ranges.length > 1) return pass();
+    const { method, url, headers } = incoming;
+    const half = async (answer: IncomingMessage) => {
+      const whole = Buffer.concat(await answer.toArray());
+      outgoing.writeHead(answer.statusCode!, answer.headers);
+      outgoing.write(whole.subarray(0, whole.length / 2));
+      await until(async () => (await countStored()) > 0);
+      await before();
+      outgoing.destroy();
+    };
+    return request(endpoint + url, { method, headers }, half).end();
+  });
+  return { behind, ranges };
+}
+
+test('a connection that breaks in the middle is no attempt: reading goes on behind what is stored', async () => {
+  await put('a.ndjson', lines(0, 5000));
+  const { behind, ranges } = await breaksOnce('a.ndjson');
+  const running = start({ endpoint: behind });
+  await until(() => running.state().status === 'retrying');
+  expect(running.state().error).toMatch(/^the bucket usage cannot be read: /);
+  expect(await ended('a.ndjson')).toEqual({ key: 'a.ndjson', status: 'done', stored: 5000, replayed: 0, attempts: 0 });
+  expect(ranges).toEqual([undefined, expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
+});
+
+test('an object that is rewritten while it is read is read again, whole, and nothing counts twice', async () => {
+  await put('a.ndjson', lines(0, 5000));
+  const { behind } = await breaksOnce('a.ndjson', () => put('a.ndjson', lines(500, 5000)));
+  start({ endpoint: behind });
+  const row = await ended('a.ndjson');
+  expect(row!.stored + row!.replayed).toBe(5000);
+  expect(row!.replayed).toBeGreaterThan(0);
+  const [found] = await database.sql`
+    select count(*)::int as rows, count(distinct transaction_id)::int as keys,
+      count(*) filter (where substr(transaction_id, 2)::int >= 500)::int as rewritten
+    from events where organization_id = ${organizationId}`;
+  expect(found).toEqual({ rows: found!.keys, keys: found!.keys, rewritten: 5000 });
+  expect(await letters()).toEqual([]);
+});

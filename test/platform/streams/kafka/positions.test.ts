@@ -1,0 +1,59 @@
+import type { Admin } from 'kafkajs';
+import { Temporal } from 'temporal-polyfill';
+import { expect, test } from 'vitest';
+import { Positions } from '../../../../src/platform/streams/kafka/positions.ts';
+import type { SourceHost } from '../../../../src/platform/streams/source.ts';
+
+const NOW_MS = Date.UTC(2026, 2, 10, 12);
+const place = { topic: 'calls', partition: 0 };
+
+/** A partition with messages from `low` to before `high`, of which the group has read to `committed`. */
+async function assigned({ low = 0, high = 100, committed = -1, stored = undefined as number | undefined }) {
+  const admin = {
+    fetchTopicOffsets: async () => [{ partition: 0, offset: String(high), low: String(low), high: String(high) }],
+    fetchOffsets: async () => [{ topic: 'calls', partitions: [{ partition: 0, offset: String(committed) }] }],
+  } as unknown as Admin;
+  const host = {
+    log: { warn() {} },
+    checkpoints: async () =>
+      stored === undefined ? [] : [{ key: 'calls/0', rank: String(stored - 1), value: { next: String(stored) } }],
+    forget: async () => {},
+    now: () => Temporal.Instant.fromEpochMilliseconds(NOW_MS),
+  } as unknown as SourceHost;
+  const positions = new Positions(admin, 'group');
+  const sought = await positions.assign({ calls: [0] }, host);
+  return { positions, host, sought: sought.map(({ offset }) => offset), next: positions.nextOf(place) };
+}
+
+test.each([
+  ['the stored offset, where it is the larger one', { stored: 50, committed: 40 }, ['50'], 50n],
+  ['that of the group, where it is the larger one', { stored: 40, committed: 50 }, [], 50n],
+  ['where the settings say, where there is neither', {}, [], -1n],
+  ['the begin, when a topic was made anew', { stored: 101 }, [], -1n],
+  ['the oldest message, when those before it were removed unread', { low: 60, stored: 50, committed: 40 }, ['60'], 60n],
+  ['the oldest message, also behind the offset of the group', { low: 60, committed: 50 }, ['60'], 60n],
+])('reading begins at %s', async (_, given, sought, next) => {
+  expect(await assigned(given)).toMatchObject({ sought, next });
+});
+
+test('marks of transactions behind the last message are no lag', async () => {
+  const { positions, host } = await assigned({ stored: 98, high: 100 });
+  positions.stored(place, 99n, NOW_MS - 60_000);
+  expect(await positions.lag(host)).toEqual({ messages: 1, seconds: 60 });
+  positions.passed(place, 100n);
+  expect(await positions.lag(host)).toEqual({ messages: 0, seconds: 0 });
+  expect(positions.offsets()).toEqual([{ ...place, offset: '100' }]);
+  positions.passed(place, 90n);
+  expect(positions.nextOf(place)).toBe(100n);
+});
+
+test('the lag in seconds is the age of the oldest message that was fetched and waits', async () => {
+  const { positions, host } = await assigned({ stored: 90 });
+  positions.fetched(place, NOW_MS - 5000);
+  expect(await positions.lag(host)).toEqual({ messages: 10, seconds: 5 });
+  positions.stored(place, 95n, NOW_MS - 2000);
+  expect(await positions.lag(host)).toEqual({ messages: 5, seconds: 2 });
+  // A clock that is ahead makes no negative lag.
+  positions.fetched(place, NOW_MS + 9000);
+  expect(await positions.lag(host)).toEqual({ messages: 5, seconds: 0 });
+});
