@@ -4007,6 +4007,19 @@ CREATE UNIQUE INDEX plans_code_key ON public.plans USING btree (organization_id,
 CREATE INDEX plans_parent ON public.plans USING btree (organization_id, parent_id) WHERE (parent_id IS NOT NULL);
 CREATE TRIGGER plans_tell_access AFTER UPDATE OF parent_id, "interval", bill_charges_monthly, pay_in_advance, amount_currency, deleted_at ON public.plans FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
 
+create table portal_settings (
+  organization_id uuid not null,
+  billing_entity_id uuid not null,
+  settings jsonb not null,
+  updated_at timestamp with time zone not null,
+  constraint portal_settings_pkey PRIMARY KEY (organization_id, billing_entity_id),
+  constraint portal_settings_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint portal_settings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint portal_settings_settings CHECK ((jsonb_typeof(settings) = 'object'::text))
+);
+comment on table portal_settings is 'How the pages of an issuer''s customers look and what may be done there.';
+comment on column portal_settings.settings is 'only those that were set';
+
 create table price_aliases (
   organization_id uuid not null,
   provider text not null,

@@ -23,6 +23,7 @@ import { integrationOperations } from './areas/customers/integrations/routes.ts'
 import { invoiceCustomSectionOperations } from './areas/customers/invoice-custom-sections/routes.ts';
 import { paymentMethodOperations } from './areas/customers/payment-methods/routes.ts';
 import { paymentProviderOperations } from './areas/customers/payment-providers/routes.ts';
+import { portalSettingsOperations } from './areas/customers/portal-settings/routes.ts';
 import { archiveOperations } from './areas/documents/archive/routes.ts';
 import { documentMailOperations } from './areas/documents/document-mails/routes.ts';
 import { eDocumentOperations } from './areas/documents/e-documents/routes.ts';
@@ -95,6 +96,7 @@ export const operations: Operation[] = [
   ...addOnOperations,
   ...billableMetricOperations,
   ...billingEntityOperations,
+  ...portalSettingsOperations,
   ...couponOperations,
   ...appliedCouponOperations,
   ...creditNoteOperations,

@@ -194,7 +194,12 @@ export const FIELD_ROWS: readonly CodeRow[] = [
     'Not a decimal above 0 as text, or more than 15 decimals',
     'Correct `properties.conversion_rate`',
   ],
-  ['invalid_count', 'quotes invoicePreview createCustomer regenerateInvoice', 'Too many elements', 'Send fewer'],
+  [
+    'invalid_count',
+    'quotes invoicePreview createCustomer regenerateInvoice updatePortalSettings',
+    'Too many elements',
+    'Send fewer',
+  ],
   ['integration_not_found', 'createCustomer', 'No such connection', 'Check code and type'],
   ['tax_integration_exists', 'createCustomer', 'More than one tax engine', 'Name one'],
   ['invalid_count_per_integration_type', 'createCustomer', 'More than one integration of a kind', 'Send one a kind'],

@@ -422,6 +422,21 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
         },
       },
     },
+    updatePortalSettings: {
+      body: {
+        portal: {
+          accent_color: '#e91e63',
+          show: { usage: true, projection: true, entitlements: false, wallets: true },
+          allow: { pay: true, top_up: true, payment_methods: true, billing_data: true, alerts: false },
+          billing_data_fields: ['email', 'name'],
+          embed_origins: ['https://app.example.com'],
+          support_url: 'https://example.com/help',
+          terms_url: 'https://example.com/terms',
+          privacy_url: 'https://example.com/privacy',
+          hide_product_name: true,
+        },
+      },
+    },
     createCoupon: { body: { coupon } },
     updateCoupon: {
       body: { coupon: { name: 'Other', expiration: 'time_limit', expiration_at: '2030-01-01T00:00:00Z' } },

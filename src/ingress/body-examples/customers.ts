@@ -22,6 +22,9 @@ export const CUSTOMER_EXAMPLES: Readonly<Record<string, object>> = {
   updateBillingEntity: {
     billing_entity: { net_payment_term: 30, email_settings: ['invoice.finalized'], tax_codes: ['vat'] },
   },
+  updatePortalSettings: {
+    portal: { accent_color: '#e91e63', allow: { top_up: true }, embed_origins: ['https://app.example.com'] },
+  },
   updateOrganization: { organization: { legal_name: 'Shop SAS', timezone: 'Europe/Paris', net_payment_term: 30 } },
   updateOrganizationSettings: {
     settings: { deny_when_overdue: true, usage_policies: { late_events: 'next_invoice' } },

@@ -1,0 +1,53 @@
+import type { Context } from '../../../platform/context.ts';
+import { changedKeys } from '../../../platform/records/changes.ts';
+import { securityDiff } from '../../../platform/records/security-log.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
+import { getBillingEntity, lockBillingEntity } from '../billing-entities/queries.ts';
+import { readStoredSettings, storeSettings } from './queries.ts';
+import type { PortalSettingsUpdate } from './schema.ts';
+import { effectiveSettings, type StoredSettings } from './settings.ts';
+
+/** @throws Refusal 404 billing_entity */
+export async function showPortalSettings(ctx: Context, { code }: { code: string }) {
+  const entity = await getBillingEntity(ctx, code);
+  return { portal: effectiveSettings(await readStoredSettings(ctx, entity.id)) };
+}
+
+/**
+ * Sets how the pages of an issuer's customers look and what may be done there; what is absent stays.
+ *
+ * @throws Refusal 404 billing_entity
+ * @throws Refusal 422 embed_origins url_is_invalid, of http outside a sandbox; allow.alerts unsupported_value
+ * Rule: portal.md#settings.
+ */
+export async function updatePortalSettings(ctx: Context, { code, body }: { code: string; body: PortalSettingsUpdate }) {
+  const entity = await lockBillingEntity(ctx, code);
+  const isPlain = body.embed_origins?.some((origin) => origin.startsWith('http:')) === true;
+  refuseFaults({
+    ...(isPlain && !ctx.sandbox ? { embed_origins: ['url_is_invalid'] } : {}),
+    ...(body.allow?.alerts === true ? { 'allow.alerts': ['unsupported_value'] } : {}),
+  });
+  const stored = await readStoredSettings(ctx, entity.id);
+  const sent = Object.fromEntries(
+    Object.entries(body).filter(([, value]) => value !== undefined),
+  ) as unknown as StoredSettings;
+  const settings: StoredSettings = { ...stored, ...sent };
+  if (sent.show) settings.show = { ...stored.show, ...sent.show };
+  if (sent.allow) settings.allow = { ...stored.allow, ...sent.allow };
+  await storeSettings(ctx, entity.id, { settings, at: ctx.now() });
+  const [before, after] = [effectiveSettings(stored), effectiveSettings(settings)];
+  ctx.record({
+    activity: {
+      type: 'billing_entities.updated',
+      resourceType: 'BillingEntity',
+      resourceId: entity.id,
+      object: { svc_id: entity.id, code: entity.code, portal: after },
+      changes: changedKeys({ portal: before }, { portal: after }),
+    },
+    security: {
+      event: 'billing_entity.updated',
+      resources: { svc_id: entity.id, code: entity.code, ...securityDiff(before, after) },
+    },
+  });
+  return { portal: after };
+}
