@@ -1,9 +1,9 @@
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
-import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
+import { type ExternalSubscriptionId, newId } from '../../../platform/ids.ts';
 import type { PlacedWindow } from './place-usage.ts';
 
-/** A window of a call: one of a live budget, or that of a deleted one, in which only what is held can end. */
+/** A window of a call: one of a live budget, or that of a deleted one, in which nothing stays held. */
 export type CalledWindow = PlacedWindow | { id: string };
 
 /** An entry of a settlement: a window, what counts there (null: what was held), and where it comes from. */
@@ -140,7 +140,7 @@ const packedWindow = (window: CalledWindow): object =>
 
 function packed(step: CalledStep, placeOf: ReadonlyMap<string, number>, holdPlace: ReadonlyMap<string, number>) {
   const place = (id: string): number => placeOf.get(id)!;
-  if (step.s === 'reset') return { s: step.s, w: place(step.window) };
+  if (step.s === 'reset') return { s: step.s, w: place(step.window), id: newId() };
   const h = holdPlace.get(step.hold)!;
   switch (step.s) {
     case 'release':
@@ -155,7 +155,7 @@ function packed(step: CalledStep, placeOf: ReadonlyMap<string, number>, holdPlac
         d: step.digest,
         t: step.transactionId,
         n: step.events,
-        e: step.entries.map(([id, amount, source]) => [place(id), amount, source]),
+        e: step.entries.map(([id, amount, source]) => [place(id), amount, source, newId()]),
       };
     case 'hold':
       return {

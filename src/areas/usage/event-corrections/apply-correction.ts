@@ -2,6 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { markUsage } from '../../catalog/usage-thresholds/usage-marks.ts';
 import { lockCustomerById } from '../../subscriptions/subscriptions/writes.ts';
+import { correctBudgets, readCounted } from './correct-budgets.ts';
 import { carryOver, holdShapes } from './correct-rollups.ts';
 import {
   amendEvent,
@@ -33,8 +34,8 @@ export async function lockForCorrection(
 }
 
 /**
- * Corrects locked events of one subscription with their versions and rollups; flags drafts, marks subscriptions and
- * owes an update of the unmatched events. All get `payload`, or are retracted if it is null.
+ * Corrects locked events of one subscription with their versions, rollups and budgets; flags drafts, marks subscriptions
+ * and owes an update of the unmatched events. All get `payload`, or are retracted if it is null.
  *
  * Rules: event-corrections.md#effect, event-corrections.md#order-of-work.
  */
@@ -58,6 +59,7 @@ export async function applyCorrection(
     }`;
   const effect = await effectOf(ctx, externalId, moments);
   const shapes = await holdShapes(ctx, externalId, codes);
+  const counted = await readCounted(ctx, ids);
   const change = { correctionId, now: ctx.now() };
   await carryOver(db, shapes, {
     externalSubscriptionId: externalId,
@@ -67,6 +69,7 @@ export async function applyCorrection(
     }),
     change: () => (payload === null ? retractEvents(ctx, ids, change) : amendEvent(ctx, ids[0]!, { payload, change })),
   });
+  if (counted) await correctBudgets(ctx, counted, { payload, correctionId });
   // An amended event is meant to be billed, however late it came.
   if (payload !== null) await takeLateEvents(ctx, ids, ctx.now());
   await markSubscriptions(ctx, externalId);

@@ -51,3 +51,15 @@ export async function figures(org: Org, code: string): Promise<string> {
   const [window] = body.windows;
   return window ? `${window.limit} ${window.spent} ${window.held} ${window.state}` : 'none';
 }
+
+/** Outgoing events of a type about windows, oldest first. */
+export async function announced(
+  { sql }: TestService,
+  { organization }: Org,
+  type: string,
+): Promise<Record<string, unknown>[]> {
+  const rows = await sql<{ payload: string }[]>`
+    select payload from webhook_events
+    where organization_id = ${organization.organization_id} and webhook_type = ${type} order by id`;
+  return rows.map(({ payload }) => JSON.parse(payload).budget_window);
+}

@@ -1,4 +1,4 @@
-import type { OrganizationId } from '../../../../platform/ids.ts';
+import { newId, type OrganizationId } from '../../../../platform/ids.ts';
 import { eventDigest } from '../../../catalog/usage-shapes/event-digest.ts';
 import type { KnownGroup, LiveShape } from '../../../catalog/usage-shapes/storing-catalog.ts';
 import { groupJson } from '../../../catalog/usage-shapes/usage-shape.ts';
@@ -118,6 +118,7 @@ export function columnsOf(
       starts: plainArray(windows.map(({ window }) => window.from.toString())),
       ends: plainArray(windows.map(({ window }) => window.to?.toString() ?? null)),
       mayBeMade: plainArray(windows.map(({ window }) => !window.budget.is_full)),
+      entries: plainArray(windows.map(() => newId())),
     },
     counts: {
       ids: plainArray(counts.map(({ id }) => id)),

@@ -102,7 +102,7 @@ export const insertEvents = (
     on conflict do nothing
   ), entry as (
     insert into budget_entries (id, organization_id, window_id, amount, events, source, ref, created_at)
-    select gen_random_uuid(), (${organizations.ids}::uuid[])[used.o], used.id, counted.amount, counted.events, 'usage',
+    select used.entry_id, (${organizations.ids}::uuid[])[used.o], used.id, counted.amount, counted.events, 'usage',
       ${batch.id}::text, counted.created_at
     from (
       select counted.place, sum(counted.amount) as amount, count(*)::int as events, max(input.created_at) as created_at
@@ -112,8 +112,9 @@ export const insertEvents = (
       join input on input.id = counted.id
       group by counted.place
     ) as counted
-    join unnest(${windows.ids}::uuid[], ${windows.organizations}::int[], ${windows.mayBeMade}::boolean[])
-      with ordinality as used (id, o, may_be_made, place) on used.place = counted.place
+    join unnest(${windows.ids}::uuid[], ${windows.organizations}::int[], ${windows.mayBeMade}::boolean[],
+      ${windows.entries}::uuid[]) with ordinality as used (id, o, may_be_made, entry_id, place)
+      on used.place = counted.place
     where used.may_be_made or exists (select from budget_windows known where known.id = used.id)
   ), day as ( -- stands before the hours, since what nothing reads is run last one first: hours are locked before days
     insert into usage_days as day (organization_id, external_subscription_id, shape_id, day, group_hash, events_count,
