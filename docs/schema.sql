@@ -96,6 +96,8 @@ declare
   n_windows integer := jsonb_array_length(windows);
   n_holds integer := jsonb_array_length(holds);
   ids uuid[] := '{}';
+  -- windows of deleted budgets
+  dead uuid[] := '{}';
   w_there boolean[] := array_fill(false, array[n_windows]);
   w_limit numeric[] := array_fill(0::numeric, array[n_windows]);
   w_topped numeric[] := array_fill(0::numeric, array[n_windows]);
@@ -115,6 +117,7 @@ declare
   h_used text[] := array_fill(null::text, array[n_holds]);
   h_event text[] := array_fill(null::text, array[n_holds]);
   h_late boolean[] := array_fill(false, array[n_holds]);
+  h_counts boolean[] := array_fill(false, array[n_holds]);
   h_new boolean[] := array_fill(false, array[n_holds]);
   h_changed boolean[] := array_fill(false, array[n_holds]);
   h_subscription text[] := array_fill(null::text, array[n_holds]);
@@ -128,7 +131,8 @@ declare
   p_open boolean[] := '{}';
   p_changed boolean[] := '{}';
   n_parts integer := 0;
-  -- entries to write
+  -- entries to write; ids come with the steps, since the house's ids hold their time
+  e_id uuid[] := '{}';
   e_window uuid[] := '{}';
   e_amount numeric[] := '{}';
   e_source text[] := '{}';
@@ -139,6 +143,7 @@ begin
   for place in 1..n_windows loop
     each := windows -> (place - 1);
     ids[place] := (each ->> 'id')::uuid;
+    if each ->> 'b' is null then dead := dead || ids[place]; end if;
     w_limit[place] := (each ->> 'l')::numeric;
     w_hard[place] := (each ->> 'h')::boolean;
     w_ends[place] := (each ->> 'e')::timestamptz;
@@ -171,8 +176,8 @@ begin
       select window_id, sum(folded.amount) as amount from folded group by window_id
     ), ended as (
       update budget_hold_parts stored set is_open = false
-      where stored.window_id = any (ids) and stored.is_open and stored.expires_at <= present
-        and stored.organization_id = organization
+      where stored.window_id = any (ids) and stored.is_open and stored.organization_id = organization
+        and (stored.expires_at <= present or stored.window_id = any (dead))
       returning stored.window_id, stored.held
     ), freed as (
       select window_id, sum(ended.held) as held from ended group by window_id
@@ -208,6 +213,7 @@ begin
     h_used[hold] := encode(r.settlement_digest, 'hex');
     h_event[hold] := r.event_transaction_id;
     h_late[hold] := r.is_late;
+    h_counts[hold] := r.counts_event;
   end loop;
   for r in
     select array_position(h_id, stored.hold_id) as hold, array_position(ids, stored.window_id) as place, stored.held,
@@ -266,6 +272,7 @@ begin
         amount := coalesce(amount, 0);
         w_spent[place] := w_spent[place] + amount;
         overrun := greatest(overrun, least(greatest(amount, 0), w_spent[place] - w_limit[place]));
+        e_id := e_id || coalesce((part ->> 3)::uuid, gen_random_uuid());
         e_window := e_window || ids[place];
         e_amount := e_amount || amount;
         e_source := e_source || (part ->> 2);
@@ -276,6 +283,7 @@ begin
       h_used[hold] := step ->> 'd';
       h_event[hold] := step ->> 't';
       h_late[hold] := is_late;
+      h_counts[hold] := (step ->> 'n')::integer > 0;
       h_changed[hold] := true;
       outcomes := outcomes || jsonb_build_object('o', 'settled', 'late', is_late, 'overrun', overrun::text);
 
@@ -335,6 +343,7 @@ begin
 
     elsif step ->> 's' = 'reset' then
       place := (step ->> 'w')::integer + 1;
+      e_id := e_id || coalesce((step ->> 'id')::uuid, gen_random_uuid());
       e_window := e_window || ids[place];
       e_amount := e_amount || -w_spent[place];
       e_source := e_source || 'reset'::text;
@@ -466,11 +475,11 @@ begin
   where w.id = changed.id and w.organization_id = organization;
   if true = any (h_new) then
     insert into budget_holds (id, organization_id, hold_key, status, expires_at, question_digest, settlement_digest,
-      event_transaction_id, external_subscription_id, is_late, created_at, closed_at)
+      event_transaction_id, external_subscription_id, is_late, counts_event, created_at, closed_at)
     select made.id, organization, made.key, made.status, made.ends, decode(made.asked, 'hex'), decode(made.used, 'hex'),
-      made.event, made.subscription, made.late, present, case when made.status <> 'open' then present end
-    from unnest(h_id, keys, h_status, h_ends, h_asked, h_used, h_event, h_subscription, h_late, h_new)
-      made (id, key, status, ends, asked, used, event, subscription, late, is_new)
+      made.event, made.subscription, made.late, made.counts, present, case when made.status <> 'open' then present end
+    from unnest(h_id, keys, h_status, h_ends, h_asked, h_used, h_event, h_subscription, h_late, h_counts, h_new)
+      made (id, key, status, ends, asked, used, event, subscription, late, counts, is_new)
     where made.is_new;
     insert into budget_hold_parts (hold_id, window_id, organization_id, held, settled, expires_at, is_open)
     select h_id[made.hold], ids[made.place], organization, made.held, made.settled, h_ends[made.hold], made.is_open
@@ -480,9 +489,9 @@ begin
   if true = any (h_changed) then
     update budget_holds h set status = changed.status, expires_at = changed.ends,
       settlement_digest = decode(changed.used, 'hex'), event_transaction_id = changed.event, is_late = changed.late,
-      closed_at = case when changed.status <> 'open' then present end
-    from unnest(h_id, h_status, h_ends, h_used, h_event, h_late, h_changed, h_new)
-      changed (id, status, ends, used, event, late, is_changed, is_new)
+      counts_event = changed.counts, closed_at = case when changed.status <> 'open' then present end
+    from unnest(h_id, h_status, h_ends, h_used, h_event, h_late, h_counts, h_changed, h_new)
+      changed (id, status, ends, used, event, late, counts, is_changed, is_new)
     where h.id = changed.id and h.organization_id = organization and changed.is_changed and not changed.is_new;
     update budget_hold_parts stored set held = changed.held, settled = changed.settled, is_open = changed.is_open,
       expires_at = h_ends[changed.hold]
@@ -493,9 +502,8 @@ begin
   end if;
   if cardinality(e_window) > 0 then
     insert into budget_entries (id, organization_id, window_id, amount, events, source, ref, created_at, folded_at)
-    select gen_random_uuid(), organization, made.window_id, made.amount, made.events, made.source, made.ref, present,
-      present
-    from unnest(e_window, e_amount, e_events, e_source, e_ref) made (window_id, amount, events, source, ref);
+    select made.id, organization, made.window_id, made.amount, made.events, made.source, made.ref, present, present
+    from unnest(e_id, e_window, e_amount, e_events, e_source, e_ref) made (id, window_id, amount, events, source, ref);
   end if;
   if notices <> '[]' then
     step_id := gen_random_uuid();
@@ -1522,12 +1530,14 @@ create table budget_holds (
   is_late boolean not null default false,
   created_at timestamp with time zone not null,
   closed_at timestamp with time zone,
+  counts_event boolean not null default false,
   constraint budget_holds_pkey PRIMARY KEY (id),
   constraint budget_holds_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint budget_holds_closed CHECK (((status = 'open'::text) = (closed_at IS NULL))),
   constraint budget_holds_status_check CHECK ((status = ANY (ARRAY['open'::text, 'settled'::text, 'released'::text, 'expired'::text])))
 ) with (fillfactor=70);
 comment on table budget_holds is 'What callers may spend until they settle, release it, or its time is over.';
+comment on column budget_holds.counts_event is 'whether its settlement stored the event and counted it; else the event had come before, and counted by its own time';
 CREATE INDEX budget_holds_event ON public.budget_holds USING btree (organization_id, event_transaction_id) WHERE (event_transaction_id IS NOT NULL);
 CREATE INDEX budget_holds_expiring ON public.budget_holds USING btree (organization_id, expires_at, id) WHERE (status = 'open'::text);
 CREATE UNIQUE INDEX budget_holds_key ON public.budget_holds USING btree (organization_id, hold_key);
@@ -1586,6 +1596,8 @@ create table budgets (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
+  sweeps_from timestamp with time zone,
+  sweeps_from_id uuid,
   constraint budgets_pkey PRIMARY KEY (id),
   constraint budgets_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint budgets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
@@ -1598,13 +1610,17 @@ create table budgets (
   constraint budgets_on_outage_check CHECK ((on_outage = ANY (ARRAY['closed'::text, 'open'::text]))),
   constraint budgets_period_check CHECK ((period = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'billing_period'::text, 'lifetime'::text]))),
   constraint budgets_scope_check CHECK ((scope = ANY (ARRAY['organization'::text, 'customer'::text, 'subscription'::text]))),
+  constraint budgets_sweep CHECK (((sweeps_from IS NULL) = (sweeps_from_id IS NULL))),
   constraint budgets_unknown_price_check CHECK ((unknown_price = ANY (ARRAY['deny'::text, 'allow'::text])))
 );
 comment on table budgets is 'Definitions of ceilings on usage.';
 comment on column budgets.most is 'the limit of each window, before top-ups';
+comment on column budgets.sweeps_from is 'the sweep looks at windows that start before it, with sweeps_from_id at the same instant; null: at none';
 CREATE UNIQUE INDEX budgets_code_key ON public.budgets USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 CREATE INDEX budgets_customer ON public.budgets USING btree (customer_id) WHERE (customer_id IS NOT NULL);
+CREATE INDEX budgets_full ON public.budgets USING btree (organization_id, id) WHERE (is_full AND (deleted_at IS NULL));
 CREATE INDEX budgets_newest ON public.budgets USING btree (organization_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX budgets_to_sweep ON public.budgets USING btree (organization_id, id) WHERE (sweeps_from IS NOT NULL);
 
 create table charge_filters (
   id uuid not null,

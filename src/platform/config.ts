@@ -267,6 +267,7 @@ const Settings = z.object({
   TEST_CLOCK_MAX_SPAN_YEARS: whole(5).describe('Farthest advance of a test clock'),
   TEST_CLOCK_MAX_STEPS: whole(100_000).describe('Instants with work in one advance'),
   HOLD_MAX_SECONDS: whole(86_400).describe('Longest life of a wallet hold'),
+  BUDGET_WINDOWS_MAX: whole(1_000_000).describe('Live windows of a budget with groups beyond which no more are made'),
   BUDGET_HOLD_MAX_SECONDS: whole(86_400).describe('Longest life of a hold of budgets'),
   SECRETS_KEYS: z
     .string()

@@ -10,17 +10,21 @@ import type { BudgetId, OrganizationId } from '../../../platform/ids.ts';
 import { type Page, periodicJob, type Reach } from '../../../platform/periodic-job.ts';
 import { type CalledWindow, sortedWindows } from '../budget-windows/decide-call.ts';
 import { decideInCommand, holdCatalog } from '../budget-windows/decide-in-command.ts';
+import { BUDGET_SWEEP, budgetSweep } from '../budget-windows/nudge-sweep.ts';
 import { groupKey } from '../budget-windows/window-id.ts';
+import { listChangedWindows } from './changed-windows.ts';
+import { judgeFullness } from './full-budgets.ts';
 
 /** Windows that one transaction looks at: it holds their locks. The rest comes with the next tick. */
 const MOST_WINDOWS = 500;
 
 /**
  * Folds entries that no decision has folded, so that what they pass is announced, and marks holds whose time is over;
- * neither waits for it to count. Rules: periodic-jobs.md#budget-sweep, budgets.md#life-of-a-window.
+ * neither waits for it to count. The states of windows follow a change of their budget, and what a deleted one held is
+ * released. Rules: periodic-jobs.md#budget-sweep, budgets.md#life-of-a-window.
  */
 export const sweepBudgets = periodicJob({
-  name: 'budget-sweep',
+  name: BUDGET_SWEEP,
   item: z.object({}),
   async select(sql, at, reach, page) {
     return selected(await listDue(sql, at, reach, page), page, ({ organization_id, sandbox }) => ({
@@ -30,10 +34,12 @@ export const sweepBudgets = periodicJob({
       key: `budgets-${organization_id}-${at.epochMilliseconds}`,
     }));
   },
-  async work(ctx) {
-    const rows = await listDueWindows(ctx);
+  async work(ctx, _item, at) {
+    await judgeFullness(ctx);
+    const catalog = await holdCatalog(ctx);
+    const changed = await listChangedWindows(ctx);
+    const rows = [...(await listDueWindows(ctx)), ...changed.rows];
     if (rows.length > 0) {
-      const catalog = await holdCatalog(ctx);
       const windows = rows.map((row): CalledWindow => {
         const budget = catalog.budgets.find(({ id }) => id === row.budget_id);
         if (!budget) return { id: row.id };
@@ -42,7 +48,9 @@ export const sweepBudgets = periodicJob({
       });
       await decideInCommand(ctx, { version: catalog.version, windows: sortedWindows(windows), steps: [] });
     }
+    await changed.passed();
     await markExpired(ctx);
+    if (changed.isMore) ctx.after({ nudge: 'periodic.work', payload: budgetSweep(at) });
   },
   nextDueAt: nextDue,
 });
@@ -60,13 +68,17 @@ const listDue = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) => {
       select organization_id from budget_entries where folded_at is null
       union
       select organization_id from budget_holds where status = 'open' and expires_at <= ${at}
+      union
+      select organization_id from budgets where sweeps_from is not null
+      union
+      select organization_id from budgets where is_full and deleted_at is null
     ) due
     join organizations organization on organization.id = due.organization_id
     where ${inReach(db, reach, db`organization.id`)} and ${rows.isBehind}
     ${rows.order}`;
 };
 
-interface DueWindow {
+export interface DueWindow {
   id: string;
   budget_id: BudgetId;
   group_values: (string | null)[];
@@ -98,10 +110,17 @@ const markExpired = ({ db, organizationId, now }: Context) => db`
 
 async function nextDue({ db, organizationId }: Scope, after: Temporal.Instant): Promise<Temporal.Instant | null> {
   const [row] = await db<{ at: Temporal.Instant | null; is_open: boolean }[]>`
-    select (
+    select least((
         select min(expires_at) from budget_holds where organization_id = ${organizationId} and status = 'open'
-      ) as at,
-      exists (
-        select from budget_entries where organization_id = ${organizationId} and folded_at is null) as is_open`;
+      ), (
+        select min(w.ends_at)
+        from budgets budget
+        join budget_windows w on w.organization_id = budget.organization_id and w.budget_id = budget.id
+        where budget.organization_id = ${organizationId} and budget.is_full and budget.deleted_at is null
+          and w.ends_at > ${after}
+      )) as at,
+      exists (select from budget_entries where organization_id = ${organizationId} and folded_at is null)
+        or exists (select from budgets where organization_id = ${organizationId} and sweeps_from is not null)
+        as is_open`;
   return row!.is_open ? after : row!.at;
 }

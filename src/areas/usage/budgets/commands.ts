@@ -2,18 +2,20 @@ import type { Budget } from '../../../engine/budgets/budget.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { deleteRow, insertRow, lockRow, refuseTakenCode, updateRow } from '../../../platform/db/rows.ts';
+import type { BudgetId } from '../../../platform/ids.ts';
 import { recordChange } from '../../../platform/records/record-change.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { raiseShapesVersion } from '../../catalog/usage-shapes/commands.ts';
 import { lockOrganizationEvents } from '../../catalog/usage-shapes/shape-locks.ts';
 import { decideInCommand } from '../budget-windows/decide-in-command.ts';
+import { budgetSweep } from '../budget-windows/nudge-sweep.ts';
 import { definitionFaults, frozenFaults, newBudget, overrideFault, percentsOf, refuseTooMany } from './definition.ts';
 import { namedWindow } from './named-window.ts';
 import { type BudgetRow, budgets, listWindowFigures } from './queries.ts';
 import type { BudgetCreate, BudgetUpdate, Reset, TopUp } from './schema.ts';
 import { budgetView, windowView } from './view.ts';
-import { addTopUp } from './writes.ts';
+import { addTopUp, sweepWindowsOf } from './writes.ts';
 
 /**
  * Makes a budget, which counts what is stored from now on.
@@ -31,7 +33,7 @@ export async function createBudget(ctx: Context, { body }: { body: BudgetCreate 
 }
 
 /**
- * Changes what may change of a budget; the next decision of every window sees it.
+ * Changes what may change of a budget; the next decision of every window sees it, and their states follow.
  *
  * @throws Refusal 404 budget; 422 by field, value_is_frozen
  * Rule: budgets.md#definition.
@@ -54,11 +56,12 @@ export async function updateBudget(ctx: Context, { code, body }: { code: string;
     ...(body.offline_allowance === undefined ? {} : { offline_allowance: decimal(body.offline_allowance) }),
     ...(body.alert_percents === undefined ? {} : { alert_percents: percentsOf(body.alert_percents) }),
   });
+  if (body.limit !== undefined || body.overrides || body.mode) await followInWindows(ctx, budget.id);
   return answer(ctx, 'updated', budget, stored);
 }
 
 /**
- * Deletes a budget: nothing counts any more, its windows stay readable, its code is free.
+ * Deletes a budget: nothing counts any more, what is held of it is released, its windows stay, its code is free.
  *
  * @throws Refusal 404 budget
  */
@@ -66,6 +69,7 @@ export async function deleteBudget(ctx: Context, { code }: { code: string }) {
   const budget = await lockRow(ctx, budgets, code);
   await changeWhatIsCounted(ctx);
   await deleteRow(ctx, budgets, budget.id);
+  await followInWindows(ctx, budget.id);
   return answer(ctx, 'deleted', budget);
 }
 
@@ -121,6 +125,11 @@ async function changedWindow(
 async function changeWhatIsCounted(ctx: Context): Promise<void> {
   await lockOrganizationEvents(ctx);
   await raiseShapesVersion(ctx);
+}
+
+async function followInWindows(ctx: Context, id: BudgetId): Promise<void> {
+  await sweepWindowsOf(ctx, id);
+  ctx.after({ nudge: 'periodic.work', payload: budgetSweep(ctx.now()) });
 }
 
 function answer(ctx: Context, action: 'created' | 'updated' | 'deleted', budget: BudgetRow, before?: BudgetRow) {

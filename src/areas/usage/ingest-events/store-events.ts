@@ -1,11 +1,12 @@
 import { assert } from '../../../engine/assert.ts';
-import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
+import { realNow, realNowExactMs } from '../../../platform/clock/real-clock.ts';
 import type { Db, Sql } from '../../../platform/db/connect.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { type Books, NO_BOOKS } from '../../catalog/model-books/model-books.ts';
 import type { Catalog, CatalogCache } from '../../catalog/usage-shapes/storing-catalog.ts';
 import type { AccessCounters } from '../access/counters.ts';
+import { wakeSweep } from '../budget-windows/nudge-sweep.ts';
 import type { IncomingBatch, Verdict } from '../events/incoming-event.ts';
 import { alone, isDataError, unstorable } from '../events/storage/data-errors.ts';
 import { modelsToRate } from '../events/storage/prepare-event.ts';
@@ -140,6 +141,7 @@ export async function followStored(
     else
       deps.producer.add('events.finish-batch', { organization_id: id, batch_ids: [outcome.batchId] }).catch(() => {});
   }
+  if (outcome.budgeted.size > 0) wakeSweep(deps.producer, outcome.budgeted, realNow());
   // Before the answer, so that a caller with an answer finds the event counted. One call, and none without limits
   // (access-check.md).
   if (deps.counters && outcome.limitedUsage) await deps.counters.add(outcome.limitedUsage);

@@ -25,6 +25,8 @@ export interface StoreOutcome {
   batchId: EventBatchId | null;
   /** Stored usage of metrics under limits; null if there is none. */
   limitedUsage: LimitedUsage | null;
+  /** Organizations of which a budget has counted an event. */
+  budgeted: ReadonlySet<OrganizationId>;
   /**
    * To be called after the commit: marks stored groups as known, so that they are not sent again. Returns subscriptions
    * that have got many groups, which are to be counted.
@@ -129,6 +131,7 @@ export async function storeBatches(
         catalogs,
         answered.flatMap((row) => (row.id === null ? [row.transaction] : []))[0],
       ),
+      budgeted: new Set(rows.flatMap((row) => (row.counts.length > 0 ? [row.organization_id] : []))),
       committed: () => remember(rows, newGroups),
     };
   }
