@@ -1,5 +1,7 @@
+import type { AskedDecision } from '../areas/usage/budget-holds/asked-decision.ts';
 import { DECIDING_FAILED, type DecisionReply } from '../areas/usage/budget-holds/decision-jobs.ts';
-import type { DecisionInput } from '../areas/usage/budget-holds/schema.ts';
+import type { Verdict } from '../areas/usage/events/incoming-event.ts';
+import { assert } from '../engine/assert.ts';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { OrganizationId } from '../platform/ids.ts';
@@ -30,7 +32,7 @@ interface Asked {
   organizationId: OrganizationId;
   sandbox: boolean;
   requestId: string;
-  decision: DecisionInput;
+  decision: AskedDecision;
 }
 
 interface Waiting extends Asked {
@@ -53,6 +55,13 @@ export interface DecisionsLane {
    * @throws Refusal of the decision; 503 when too many wait or deciding failed for good; 504 write_pending
    */
   decide(asked: Asked): Promise<DecisionOutcome>;
+  /**
+   * Settles with usage that came to a door of its own.
+   *
+   * @returns verdicts on the events of each settlement
+   * @throws Refusal as decide; 422 by place, of calls that are stored as a whole
+   */
+  settle(asked: Asked): Promise<Verdict[][]>;
   /** Sends what waits and answers it. */
   stop(): Promise<void>;
 }
@@ -101,26 +110,35 @@ export function createDecisionsLane(deps: LaneDeps): DecisionsLane {
     }
   }
 
+  async function ask(asked: Asked): Promise<Exclude<DecisionReply, { refusal: unknown }>> {
+    if (waiting >= MOST_WAITING) throw refuse.unavailable();
+    waiting += 1;
+    const reply = await new Promise<DecisionReply>((resolve, reject) => {
+      const weight = 1 + (asked.decision.settle?.length ?? 0);
+      const each = { ...asked, weight, characters: JSON.stringify(asked.decision).length, resolve, reject };
+      const line = busy.get(asked.organizationId) ?? lines.get(asked.organizationId);
+      if (line) line.push(each);
+      else {
+        lines.set(asked.organizationId, [each]);
+        // Requests of the same turn of the event loop go together.
+        setImmediate(sendDue);
+      }
+    });
+    if (!('refusal' in reply)) return reply;
+    const { status: _, ...body } = reply.refusal;
+    throw new Refusal(reply.status, body);
+  }
+
   return {
     async decide(asked) {
-      if (waiting >= MOST_WAITING) throw refuse.unavailable();
-      waiting += 1;
-      const reply = await new Promise<DecisionReply>((resolve, reject) => {
-        const weight = 1 + (asked.decision.settle?.length ?? 0);
-        const each = { ...asked, weight, characters: JSON.stringify(asked.decision).length, resolve, reject };
-        const line = busy.get(asked.organizationId) ?? lines.get(asked.organizationId);
-        if (line) line.push(each);
-        else {
-          lines.set(asked.organizationId, [each]);
-          // Requests of the same turn of the event loop go together.
-          setImmediate(sendDue);
-        }
-      });
-      if ('refusal' in reply) {
-        const { status: _, ...body } = reply.refusal;
-        throw new Refusal(reply.status, body);
-      }
+      const reply = await ask(asked);
+      assert('body' in reply, 'a decision is answered with its text');
       return { status: 200, text: reply.body, headers: reply.isReplayed ? REPLAYED : NO_HEADERS };
+    },
+    async settle(asked) {
+      const reply = await ask(asked);
+      assert('verdicts' in reply, 'usage of a door is answered with verdicts');
+      return reply.verdicts;
     },
     async stop() {
       while (sending.size > 0 || lines.size > 0) {

@@ -121,11 +121,11 @@ export async function openDoor(config: Config, options: DoorOptions): Promise<Do
   await keyChanges.subscribe(keyChangesChannel(prefix));
   const keyUsage = new KeyUsage(runtime.redis, prefix);
   const uncommitted = new UncommittedLog(runtime.producer);
-  const events = createEventsLane({ ...runtime, redis: limiterRedis, replies, config, processId });
   const keepPosition = async (organizationId: OrganizationId) =>
     replicas?.note(await positions?.keep([organizationId]));
   const lane = { sql: runtime.sql, producer: runtime.producer, replies, config, processId, keepPosition };
   const decisions = createDecisionsLane(lane);
+  const events = createEventsLane({ ...runtime, redis: limiterRedis, replies, config, processId, decisions });
   const deps: EdgeDeps = {
     cell,
     sql: runtime.sql,

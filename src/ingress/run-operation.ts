@@ -1,7 +1,12 @@
 import type { Request, Response } from 'express';
 import { loggedUsage } from '../areas/usage/ai-doors/logged-usage.ts';
 import type { UsageInput } from '../areas/usage/ai-doors/read-usage.ts';
-import type { DecisionInput } from '../areas/usage/budget-holds/schema.ts';
+import {
+  type AskedDecision,
+  type SettlingBody,
+  usageIn,
+  withReadUsage,
+} from '../areas/usage/budget-holds/asked-decision.ts';
 import { assert } from '../engine/assert.ts';
 import { readOrganizationNow } from '../platform/clock/organization-clock.ts';
 import type { Context, HeavyWork } from '../platform/context.ts';
@@ -100,14 +105,15 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
     if (operation.holdsUsage) call.sent = { ...sentQuery, ...loggedUsage(read as UsageInput) };
     return runCommand(deps, call, read, idempotency);
   }
-  const input = { ...params, ...readInput(operation, query, body) };
+  const checked = { ...params, ...readInput(operation, query, body) };
+  const input = operation.settlesUsage ? await readSettlements(deps, call, { input: checked, pause }) : checked;
   call.ignored = [...filters, ...unknownFields(operation, body)];
   if (operation.kind === 'command') return runCommand(deps, call, input, idempotency);
   if (operation.writesWhen?.(input)) return runCommand(deps, call, input, sentKey(call, query, body));
   if (operation.isDecided?.(input)) {
     deps.handOver.refuseIfInVain('decisions');
     const { organizationId, sandbox } = identity;
-    const decision = input.body as DecisionInput;
+    const decision = input.body as AskedDecision;
     return written(deps, await deps.decisions.decide({ organizationId, sandbox, requestId, decision }));
   }
   if (operation.computedBy) {
@@ -141,6 +147,28 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   };
   if (takesBody) return readAgainIfStruck(deps.heavyReads.of(identity.organizationId, call.signal));
   return deps.heavyReads.answer(askedBy(call, form, wanted.position), readAgainIfStruck);
+}
+
+/**
+ * Input whose settlements hold what was read of usage of models. The API log keeps that in place of the body.
+ *
+ * @throws Refusal 413 of a provider's body above 256 KiB
+ */
+async function readSettlements(
+  deps: EdgeDeps,
+  call: Call,
+  { input, pause }: { input: Record<string, unknown>; pause: Pause },
+): Promise<Record<string, unknown>> {
+  const body = input.body as SettlingBody;
+  const sent = usageIn(body);
+  if (sent.length === 0) return input;
+  const { identity, request } = call;
+  const { items, sender } = await deps.events.settlements(
+    { identity, request, query: {}, pause, db: () => statementsOf(deps, call) },
+    sent,
+  );
+  call.sent = loggedUsage({ items });
+  return { ...input, ...withReadUsage(body, items, sender) };
 }
 
 /** Statements of a request's organization, within its share of the connections. */

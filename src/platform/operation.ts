@@ -145,6 +145,8 @@ export interface Operation {
   cloudEvents?: { isList: boolean; body: z.ZodType };
   /** For the events lane: its body holds usage of models, and prompts and answers, which are kept nowhere. */
   holdsUsage?: true;
+  /** Its body may settle holds with usage of models, which the door reads: prompts and answers go no further. */
+  settlesUsage?: true;
   /** Whether the documentation hides it (a PATCH twin of a PUT). */
   hidden?: boolean;
   run: (ctx: Context, input: OperationInput) => Promise<object | null>;

@@ -1,7 +1,13 @@
 import type { Request } from 'express';
 import type { Redis } from 'ioredis';
 import { DoorFacts } from '../../areas/usage/ai-doors/door-facts.ts';
-import { readUsageItems, type SentItem, type UsageInput } from '../../areas/usage/ai-doors/read-usage.ts';
+import {
+  itemOf,
+  readUsageItems,
+  refuseLargeBodies,
+  type SentItem,
+  type UsageInput,
+} from '../../areas/usage/ai-doors/read-usage.ts';
 import type { Subject } from '../../areas/usage/ai-doors/subjects.ts';
 import { answerText } from '../../areas/usage/events/answer-text.ts';
 import { cloudEventsOf } from '../../areas/usage/events/cloud-event.ts';
@@ -21,12 +27,13 @@ import type { Replies } from '../../platform/replies/replies.ts';
 import type { Pause } from '../../platform/turns/turns.ts';
 import { headerName } from '../../platform/wire-prefix.ts';
 import type { Identity } from '../authenticate.ts';
+import type { DecisionsLane } from '../decisions-lane.ts';
 import { storeLines } from './bulk.ts';
 import { takeBulkPlace } from './bulk-places.ts';
 import { BulkReport } from './bulk-report.ts';
 import { createCoalescer } from './coalescer.ts';
 import { ConnectionLost, unpackedBody } from './unpack.ts';
-import { answerUsage, readUsage } from './usage.ts';
+import { answerUsage, mayBeLarge, readUsage } from './usage.ts';
 
 export interface EventsRequest {
   identity: Identity;
@@ -63,6 +70,16 @@ export interface EventsLane {
   bulk(request: BulkRequest): Promise<EventsAnswer>;
   /** Input of the same operation as a command, for a request with an Idempotency-Key. */
   input(operation: Operation, request: EventsRequest): Promise<EventsInput | UsageInput>;
+  /**
+   * Usage of models in settlements of holds, each read as at its own door, and who sent it. Nothing of its content is
+   * left.
+   *
+   * @throws Refusal 413 of a provider's body above 256 KiB
+   */
+  settlements(
+    request: Pick<EventsRequest, 'identity' | 'request' | 'query' | 'pause' | 'db'>,
+    usage: readonly unknown[],
+  ): Promise<Pick<UsageInput, 'items' | 'sender'>>;
   /** Whether a request must be refused before its body is read because too much waits: 503 with `Retry-After: 1`. */
   isFull(organizationId: OrganizationId): boolean;
   /** Sends what waits and answers it. */
@@ -89,6 +106,7 @@ export function createEventsLane(deps: {
   log: Log;
   metrics: Metrics;
   processId: string;
+  decisions: Pick<DecisionsLane, 'settle'>;
 }): EventsLane {
   const { config } = deps;
   const coalescer = createCoalescer(deps);
@@ -129,6 +147,7 @@ export function createEventsLane(deps: {
       const { text, isReplayed } = operation.holdsUsage
         ? await answerUsage(await usageInput(operation, request), {
             send: send(request.requestId),
+            settle: (decision) => deps.decisions.settle({ ...callerOf(request), decision }),
             currency: (await facts.settings(scopeOf(request))).currency,
           })
         : await answerEvents(await eventsInput(operation, request), send(request.requestId));
@@ -170,6 +189,20 @@ export function createEventsLane(deps: {
         for (const [outcome, lines] of Object.entries(report.counts())) deps.metrics.bulkLines.inc({ outcome }, lines);
       }
     },
+    async settlements(request, usage) {
+      const sent = sender(request);
+      const scope = scopeOf(request);
+      const items = usage.map(itemOf);
+      if (mayBeLarge(request)) refuseLargeBodies(items);
+      const read = await readUsageItems(items, {
+        sender: sent,
+        settings: await facts.settings(scope),
+        pause: request.pause,
+        find: (subjects) => facts.subscriptions(scope, subjects),
+        holds: 'given',
+      });
+      return { items: read, sender: sent };
+    },
     isFull: coalescer.isFull,
     stop: coalescer.stop,
   };
@@ -190,6 +223,12 @@ async function answerEvents(
 const scopeOf = ({ db, identity }: Pick<EventsRequest, 'db' | 'identity'>) => ({
   db: db(),
   organizationId: identity.organizationId,
+});
+
+const callerOf = ({ identity, requestId }: EventsRequest) => ({
+  organizationId: identity.organizationId,
+  sandbox: identity.sandbox,
+  requestId,
 });
 
 const sender = ({ identity, request }: Pick<EventsRequest, 'identity' | 'request'>) => ({

@@ -43,9 +43,16 @@ export const BUDGET_FIELDS: FieldWords = {
   'decision.allow_partial': 'true: holds what is left where that is less; default false',
   settle: 'Holds that are settled first, at most 20, so that what they free is there for this one',
   'settle.hold_key': 'Key of the hold',
-  'settle.event': 'The event that was held for: stored in the same transaction; or send `amount`',
-  'settle.amount': 'What was really used, in cents; or send `event`',
-  'settleBudgetHold.hold.event': 'The event that was held for: stored in the same transaction; or send `amount`',
+  'ai_usage.hold_key': 'Key of the hold of budgets that the call settles',
+  'ai_usages.hold_key': 'Key of the hold of budgets that the call settles',
+  svc_hold_id: 'The hold of budgets that the call settles, by its id; or send `hold_key`',
+  'settle.event': 'The event that was held for: stored in the same transaction; or send `usage` or `amount`',
+  'settle.usage': 'What a provider reported about the call, as `ai_usage`; its subscription is the hold’s',
+  'settle.amount': 'What was really used, in cents; or send `event` or `usage`',
+  'settleBudgetHold.hold.event':
+    'The event that was held for: stored in the same transaction; or send `usage` or `amount`',
+  'settleBudgetHold.hold.usage':
+    'What a provider reported about the call, as `ai_usage`; its subscription is the hold’s',
   'hold.amount': 'What is or was used, in cents: for budgets of `cost` and `amount`',
 };
 

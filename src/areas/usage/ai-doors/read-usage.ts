@@ -38,6 +38,8 @@ interface ReadOptions {
   find(subjects: readonly Subject[]): Promise<SubscriptionOf>;
   /** Called between two items of a list. */
   pause?: Pause;
+  /** Whether items may settle holds; see readUsageItem. */
+  holds?: 'named' | 'given';
 }
 
 /**
@@ -47,7 +49,7 @@ interface ReadOptions {
  */
 export async function readUsageItems(
   items: readonly SentItem[],
-  { sender, settings, find, pause }: ReadOptions,
+  { sender, settings, find, pause, holds }: ReadOptions,
 ): Promise<UsageItem[]> {
   const keyed = items.map(({ records }) => firstKey(records, settings));
   // Whom a key names is not looked up.
@@ -60,7 +62,7 @@ export async function readUsageItems(
     const item: UsageItem =
       refused || sent === undefined
         ? { fault: refused ?? { transaction_id: null, errors: { ai_usage: ['value_is_invalid'] } } }
-        : readUsageItem(sent, { settings, subscription, at: sender.received_at });
+        : readUsageItem(sent, { settings, subscription, at: sender.received_at, holds });
     if ('call' in item) for (const { properties } of item.call.events) characters += properties.length;
     if (characters > BATCH_PROPERTIES_MAX) throw refuse.tooLarge();
     read.push(item);

@@ -9,6 +9,7 @@ import { readModels } from '../../catalog/model-books/read-models.ts';
 import { getBookVersion } from '../../catalog/price-book/queries.ts';
 import { explainedParts, explainRatings } from '../event-rating/explain-rating.ts';
 import { calledModel, rateProperties } from '../event-rating/rate-properties.ts';
+import { callId } from '../events/call-id.ts';
 import type { IncomingEvent } from '../events/incoming-event.ts';
 import { parseProperties } from '../events/property-json.ts';
 import { findEvent } from '../events/queries.ts';
@@ -18,7 +19,6 @@ import { doorSettings } from './door-settings.ts';
 import { countSubjects, listSubjects, readAiSettings } from './queries.ts';
 import { itemOf, readUsageItems, refuseLargeBodies } from './read-usage.ts';
 import type { SubjectListQuery } from './schema.ts';
-import { callId } from './usage-answer.ts';
 import { type StoredCall, usageView } from './usage-view.ts';
 
 /** The formats, their versions, and the fields of the newest one, from the tables by which bodies are read. */
@@ -92,6 +92,7 @@ export async function previewCall(ctx: Context, { body }: { body: unknown }) {
       remote_address: null,
     },
     find: (subjects) => facts.subscriptions(ctx, subjects),
+    holds: 'named',
   });
   if (!item || 'ignored' in item) throw refuse.invalid({ body: ['value_is_mandatory'] });
   if ('fault' in item) throw refuse.invalid(item.fault.errors);

@@ -32,6 +32,8 @@ const AiUsageInput = z.object({
   code: key.nullish(),
   properties: anyValue({ max: PROPERTIES_MAX }).optional(),
   emit: z.enum(EMITS).nullish(),
+  svc_hold_id: z.uuid().nullish(),
+  hold_key: z.string().max(255).nullish(),
   reported_cost: z.union([key, z.number()]).nullish(),
   input_includes_cache: z.boolean().nullish(),
 });

@@ -1,7 +1,8 @@
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { errorsOf, shownText, throwUnlessStorable } from '../events/answer-text.ts';
+import { callId } from '../events/call-id.ts';
 import { placesOfEvent } from '../events/error-places.ts';
-import { type IncomingEvent, isAccepted, type Verdict } from '../events/incoming-event.ts';
+import { isAccepted, type Verdict } from '../events/incoming-event.ts';
 import type { UsageInput } from './read-usage.ts';
 import { AI_USAGE_FIELDS } from './schema.ts';
 import type { UsageCall, UsageItem } from './usage-item.ts';
@@ -45,12 +46,6 @@ function shownCall(input: UsageInput, call: UsageCall, verdicts: readonly Verdic
   const stored = events.map((text) => JSON.parse(text) as StoredCall);
   const view = usageView(callId(call), stored, { currency, unmapped: call.unmapped });
   return { events, view: JSON.stringify(view) };
-}
-
-/** Transaction id of a call; events of its parts add their kind. */
-export function callId({ events, isOfKinds }: UsageCall): string {
-  const { transaction_id: id } = events[0] as IncomingEvent;
-  return isOfKinds ? id.slice(0, id.lastIndexOf('#')) : id;
 }
 
 /** @throws Refusal 422 before anything is stored, where all calls of a request are stored together */

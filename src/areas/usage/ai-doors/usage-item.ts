@@ -4,6 +4,7 @@ import { isKeptNumber } from '../../../engine/metrics/property-text.ts';
 import { sum } from '../../../engine/money/decimal.ts';
 import { own } from '../../../engine/own.ts';
 import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
+import { isUuid } from '../../../platform/ids.ts';
 import type { FieldErrors } from '../../../platform/refusal.ts';
 import { FORMAT, INVALID, MANDATORY, TOO_LONG } from '../../../platform/schema/fields.ts';
 import { KEY_MAX_BYTES } from '../../../platform/schema/sizes.ts';
@@ -16,6 +17,8 @@ import { SUBJECT_KINDS, type Subject, type SubjectKind } from './subjects.ts';
 
 const RESERVED = 'value_is_reserved';
 const UNSUPPORTED = 'unsupported_value';
+const BLANK = 'value_must_be_blank';
+const HOLD_KEY_MAX = 255;
 const PROPERTIES_MAX = 30;
 /** Names that the doors and the rating write into an event. Rule: ai-usage.md#the-event. */
 const RESERVED_NAMES: ReadonlySet<string> = new Set([
@@ -39,7 +42,12 @@ export interface UsageCall {
   /** One event a part: they are stored together or not at all. */
   isOfKinds: boolean;
   unmapped: ExtractedUsage['unmapped'];
+  /** The hold of budgets that it settles. Events without a subscription are of the hold's. */
+  hold?: HoldName;
 }
+
+/** A hold by its id, or by the key of its caller. */
+export type HoldName = { id: string } | { key: string };
 
 export type UsageItem =
   | { call: UsageCall }
@@ -56,13 +64,15 @@ export interface ItemFacts {
   subscription: ExternalSubscriptionId | undefined;
   /** ISO text of the time of reception. */
   at: string;
+  /** Whether an item may name a hold that it settles, or is a settlement of one itself; without it it may not. */
+  holds?: 'named' | 'given' | undefined;
 }
 
 /**
  * One `ai_usage` as it was sent becomes the event of its call. All its faults are found together. Rules:
  * ai-usage.md#input, ai-usage.md#the-event.
  */
-export function readUsageItem(sent: Sent, { settings, subscription, at }: ItemFacts): UsageItem {
+export function readUsageItem(sent: Sent, { settings, subscription, at, holds }: ItemFacts): UsageItem {
   const errors: FieldErrors = {};
   const extraction = extractUsage(sent, at);
   const transactionId = own(sent, 'transaction_id') ?? undefined;
@@ -72,10 +82,10 @@ export function readUsageItem(sent: Sent, { settings, subscription, at }: ItemFa
   const properties = propertiesOf(own(sent, 'properties'), errors);
   const emit = emitOf(own(sent, 'emit'), settings.emit, errors);
   subjectFault(own(sent, 'subject'), errors);
-  for (const field of ['svc_hold_id', 'hold_key'])
-    if ((own(sent, field) ?? undefined) !== undefined) errors[field] = [UNSUPPORTED];
+  const hold = holdOf(sent, holds, errors);
   const external = ownSubscription(sent) ?? subscription;
-  if (external === undefined) errors.external_subscription_id = [MANDATORY];
+  const isOfHold = hold !== undefined || holds === 'given' || errors.hold_key || errors.svc_hold_id;
+  if (external === undefined && !isOfHold) errors.external_subscription_id = [MANDATORY];
   const id = transactionId === undefined || transactionId === '' ? usage && idOf(usage) : transactionId;
   const plain = {
     transaction_id: id,
@@ -87,7 +97,27 @@ export function readUsageItem(sent: Sent, { settings, subscription, at }: ItemFa
     ? eventsOf(usage, { plain, properties, emit }, errors)
     : faultsOf({ ...plain, transaction_id: id ?? 'unknown' }, errors);
   if (!usage || Object.keys(errors).length > 0) return { fault: { transaction_id: textOf(id), errors } };
-  return { call: { events, isOfKinds: emit === 'kinds', unmapped: usage.unmapped } };
+  return { call: { events, isOfKinds: emit === 'kinds', unmapped: usage.unmapped, ...(hold ? { hold } : {}) } };
+}
+
+/** The hold that an item names: by its id, else by its key. */
+function holdOf(sent: Sent, holds: ItemFacts['holds'], errors: FieldErrors): HoldName | undefined {
+  const [id, key] = ['svc_hold_id', 'hold_key'].map((field) => own(sent, field) ?? undefined);
+  const isBlank = (value: unknown): boolean => value === undefined || value === '';
+  const refuse = (code: string): void => {
+    if (!isBlank(id)) errors.svc_hold_id = [code];
+    if (!isBlank(key)) errors.hold_key = [code];
+  };
+  if (holds === undefined) refuse(UNSUPPORTED);
+  else if (holds === 'given') refuse(BLANK);
+  else if (!isBlank(id)) {
+    if (typeof id === 'string' && isUuid(id)) return { id };
+    errors.svc_hold_id = [INVALID];
+  } else if (!isBlank(key)) {
+    if (typeof key === 'string' && key.length <= HOLD_KEY_MAX && isStorable(key)) return { key };
+    errors.hold_key = [typeof key === 'string' && key.length > HOLD_KEY_MAX ? TOO_LONG : INVALID];
+  }
+  return undefined;
 }
 
 /** The field itself; a blank one is none. */

@@ -72,6 +72,7 @@ function outageOf(budgets: readonly Budget[]): DecisionView['outage'] {
 
 /** An event that settles a hold. */
 interface SettlingEvent {
+  /** Of a call whose parts are events: its own. */
   transactionId: string;
   isReplayed: boolean;
 }

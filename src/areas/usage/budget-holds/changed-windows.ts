@@ -22,8 +22,8 @@ export interface ChangedWindows {
 const NOTHING: ChangedWindows = { rows: [], passed: async () => {}, isMore: false };
 
 /**
- * The next windows of a budget that was changed, live ones, or deleted, those that hold something; newest first. Whoever
- * changes a budget begins anew.
+ * The next windows of a budget that was changed, live ones, or deleted, those that hold something; newest first.
+ * Whoever changes a budget begins anew.
  */
 export async function listChangedWindows(ctx: Context): Promise<ChangedWindows> {
   const budget = await lockChanged(ctx);
@@ -61,7 +61,8 @@ async function lockChanged({ db, organizationId }: Context): Promise<ChangedBudg
 
 const listPage = ({ db, organizationId, now }: Context, budget: ChangedBudget) => db<PassedWindow[]>`
   select w.id, w.budget_id, w.group_values, w.starts_at, w.ends_at,
-    case when ${budget.is_deleted} then w.held <> 0 else w.ends_at is null or w.ends_at > ${now()} end as is_due
+    (${budget.is_deleted} and w.held <> 0)
+      or (not ${budget.is_deleted} and (w.ends_at is null or w.ends_at > ${now()})) as is_due
   from budget_windows w
   where w.organization_id = ${organizationId} and w.budget_id = ${budget.id}
     and (w.starts_at, w.id) < (${budget.sweeps_from}::timestamptz, ${budget.sweeps_from_id}::uuid)

@@ -2,8 +2,8 @@ import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../engine/assert.ts';
 import type { Config } from '../../../platform/config.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { type FieldErrors, Refusal, refuse } from '../../../platform/refusal.ts';
-import { type Books, ModelBooks, NO_BOOKS } from '../../catalog/model-books/model-books.ts';
+import { Refusal, refuse } from '../../../platform/refusal.ts';
+import { type Books, type ModelBooks, NO_BOOKS } from '../../catalog/model-books/model-books.ts';
 import type { Catalog } from '../../catalog/usage-shapes/storing-catalog.ts';
 import {
   type CalledStep,
@@ -14,23 +14,25 @@ import {
   sortedWindows,
 } from '../budget-windows/decide-call.ts';
 import { readSubscribers, type Subscribers } from '../budget-windows/subscribers.ts';
-import { errorsOf } from '../events/answer-text.ts';
-import type { IncomingBatch } from '../events/incoming-event.ts';
-import { unstorable } from '../events/storage/data-errors.ts';
+import type { IncomingBatch, Verdict } from '../events/incoming-event.ts';
 import { modelsToRate } from '../events/storage/prepare-event.ts';
-import { type StoreOutcome, storeBatches } from '../events/storage/store-batches.ts';
-import { decisionView, type HoldOutcome, settledView } from './answer-decision.ts';
+import type { StoreOutcome } from '../events/storage/store-batches.ts';
+import { decisionView, type HoldOutcome } from './answer-decision.ts';
+import type { AskedDecision, Door } from './asked-decision.ts';
+import { holdStep, questionOf, refuseTooLong, windowsOfHold } from './prepare-decisions.ts';
+import { listNamedHolds } from './queries.ts';
+import type { DecisionView } from './schema.ts';
 import {
-  entriesOfAmount,
-  holdStep,
-  questionOf,
-  refuseTooLong,
-  settlementDigest,
-  windowsOfHold,
-} from './prepare-decisions.ts';
-import { type HoldRow, listHoldsByKey } from './queries.ts';
-import type { DecisionInput, DecisionView, SettledHold, Settlement } from './schema.ts';
-import { entriesOfEvent, readSettlingEvent, type Sender, type StoredEvent, storedOf } from './settling-events.ts';
+  addSettlement,
+  faultOf,
+  holdNamed,
+  readSettling,
+  refuseLoneEvents,
+  type Settling,
+  settledOf,
+  storeSettling,
+} from './settlements.ts';
+import type { Sender } from './settling-events.ts';
 
 /** What decisions of one organization are made with. */
 export interface Decider {
@@ -38,6 +40,8 @@ export interface Decider {
   config: Config;
   sender: Sender;
   catalog: Catalog;
+  /** Prices of models that the process keeps. */
+  books: ModelBooks;
   /** Present of the organization. */
   now: Temporal.Instant;
   /** The same in ISO text, if it has a test clock. */
@@ -48,7 +52,11 @@ export interface Decider {
   refusesEvents?: boolean;
 }
 
-export type DecisionAnswer = { decision: DecisionView; isReplayed: boolean } | { refusal: Refusal };
+/** `verdicts` on the events of each settlement answer the door that usage came to. */
+export type DecisionAnswer =
+  | { decision: DecisionView; isReplayed: boolean }
+  | { verdicts: Verdict[][] }
+  | { refusal: Refusal };
 
 export interface AllDecided {
   answers: DecisionAnswer[];
@@ -57,18 +65,8 @@ export interface AllDecided {
   step: string | null;
 }
 
-/** A settlement on its way: what it was prepared for, and where its step is. */
-interface Settling {
-  settlement: Settlement;
-  hold: HoldRow | undefined;
-  event?: StoredEvent;
-  errors?: FieldErrors;
-  /** Position of its step; without one nothing is asked of the database. */
-  step?: number;
-}
-
 interface Deciding {
-  asked: DecisionInput;
+  asked: AskedDecision;
   settling: Settling[];
   refusal?: Refusal;
   step?: number;
@@ -79,34 +77,32 @@ interface Deciding {
  * first, in the same transaction.
  *
  * @throws Outdated when it is to be prepared again, in a new transaction
- * @throws Refusal 405 test_clock_advancing
+ * @throws Refusal 405 test_clock_advancing; 422 of usage that is stored as a whole, by its places
  * Rule: budgets.md#decisions.
  */
-export async function decideAll(decider: Decider, asked: readonly DecisionInput[]): Promise<AllDecided> {
+export async function decideAll(decider: Decider, asked: readonly AskedDecision[]): Promise<AllDecided> {
   const { db, sender, catalog } = decider;
   const scope = { db, organizationId: sender.organizationId };
-  const keys = [...new Set(asked.flatMap(({ settle }) => (settle ?? []).map(({ hold_key }) => hold_key)))];
-  const [rows, subscribers] = await Promise.all([
-    listHoldsByKey(scope, [...keys, ...asked.flatMap(({ hold_key }) => hold_key ?? [])], decider.now),
+  const [rows, known] = await Promise.all([
+    listNamedHolds(scope, namesOf(asked), decider.now),
     readSubscribers(scope, subscriptionsOf(asked), catalog.budgets),
   ]);
-  const holds = new Map(rows.map((row) => [row.hold_key, row]));
   const deciding = asked.map(
     (each): Deciding => ({
       asked: each,
-      settling: (each.settle ?? []).map((settlement) => ({ settlement, hold: holds.get(settlement.hold_key) })),
+      settling: (each.settle ?? []).map((settlement) => ({ settlement, hold: holdNamed(settlement, rows) })),
     }),
   );
-  const batches = await readEvents(decider, deciding);
-  const asksFor = [...batches.values()].flatMap((batch) => modelsToRate(batch, catalog));
-  const books = asksFor.length === 0 ? NO_BOOKS : await new ModelBooks().of(db, asksFor);
-  const outcome = batches.size === 0 ? null : await storeEvents(decider, batches, books);
+  const settling = deciding.flatMap((each) => each.settling);
+  for (const each of deciding) await readSettling(decider, each.asked, each.settling);
+  const books = await booksOf(decider, settling);
+  const outcome = await storeSettling(decider, settling, books);
+  const subscribers = await withSubscribersOf(decider, { known, asked, settling });
 
   const windows: CalledWindow[] = rows.flatMap((row) => windowsOfHold(row, catalog.budgets));
   const steps: CalledStep[] = [];
   for (const each of deciding) {
-    for (const settling of each.settling)
-      addSettlement(decider, { settling, subscribers, batches, books, windows, steps });
+    for (const settlement of each.settling) addSettlement(decider, settlement, { subscribers, books, windows, steps });
     addQuestion(decider, { each, subscribers, windows, steps });
   }
   const sorted = sortedWindows(windows);
@@ -115,91 +111,51 @@ export async function decideAll(decider: Decider, asked: readonly DecisionInput[
       ? { now: decider.now.toString(), outcomes: [], windows: [], step: null }
       : await decideBudgets(scope, { version: catalog.version, windows: sorted, steps });
   if (!decided) throw new Outdated('what storing looks at has changed');
-  refuseLoneEvents(deciding, decided);
+  refuseLoneEvents(settling, decided);
+  const batches = settling.flatMap(({ batch }) => batch ?? []);
   return {
     answers: deciding.map((each) => answerOf(each, decided, sorted)),
-    stored: outcome && { batches: [...batches.values()], outcome },
+    stored: outcome && { batches, outcome },
     step: decided.step,
   };
 }
 
-const subscriptionsOf = (asked: readonly DecisionInput[]): string[] =>
-  asked.map(({ external_subscription_id }) => external_subscription_id);
-
-/** The events of settlements of holds that are not settled yet. */
-async function readEvents(decider: Decider, deciding: readonly Deciding[]): Promise<Map<Settling, IncomingBatch>> {
-  const batches = new Map<Settling, IncomingBatch>();
-  for (const settling of deciding.flatMap((each) => each.settling)) {
-    const { settlement, hold } = settling;
-    if (!settlement.event || !hold || hold.status === 'settled') continue;
-    const read = decider.refusesEvents
-      ? { errors: errorsOf(unstorable())! }
-      : await readSettlingEvent(settlement.event, hold, decider);
-    if ('errors' in read) settling.errors = read.errors;
-    else batches.set(settling, read.batch);
-  }
-  return batches;
+/** Prices of the models of calls that settle. */
+function booksOf({ db, catalog, books }: Decider, settling: readonly Settling[]): Books | Promise<Books> {
+  const asked = settling.flatMap(({ batch }) => (batch ? modelsToRate(batch, catalog) : []));
+  return asked.length === 0 ? NO_BOOKS : books.of(db, asked);
 }
 
-async function storeEvents(
-  decider: Decider,
-  batches: ReadonlyMap<Settling, IncomingBatch>,
-  books: Books,
-): Promise<StoreOutcome> {
-  const { db, catalog, sender, realNow } = decider;
-  const catalogs = new Map([[sender.organizationId, catalog]]);
-  const outcome = await storeBatches(db, [...batches.values()], { catalogs, books, now: realNow });
-  for (const [index, [settling, batch]] of [...batches].entries()) {
-    const verdict = outcome.verdicts[index]?.[0];
-    if (verdict === undefined) throw new Outdated('what storing looks at has changed');
-    const stored = storedOf(batch.events[0]!, verdict);
-    if ('errors' in stored) settling.errors = stored.errors;
-    else settling.event = stored;
-  }
-  return outcome;
+function namesOf(asked: readonly AskedDecision[]): { keys: string[]; ids: string[] } {
+  const settle = asked.flatMap((each) => each.settle ?? []);
+  const keys = settle.flatMap(({ hold_key }) => hold_key ?? []);
+  const ids = settle.flatMap(({ svc_hold_id }) => svc_hold_id ?? []);
+  return { keys: [...new Set([...keys, ...asked.flatMap(({ hold_key }) => hold_key ?? [])])], ids: [...new Set(ids)] };
 }
 
-interface Adding {
+const subscriptionsOf = (asked: readonly AskedDecision[]): string[] =>
+  asked.flatMap(({ hold_key, external_subscription_id: id }) => (hold_key === null ? [] : [id]));
+
+/** Events are counted for the subscription of the hold that they settle, which may be another than a question's. */
+async function withSubscribersOf(
+  { db, sender, catalog }: Decider,
+  { known, asked, settling }: { known: Subscribers; asked: readonly AskedDecision[]; settling: readonly Settling[] },
+): Promise<Subscribers> {
+  const read = new Set(subscriptionsOf(asked));
+  const wanted = settling.flatMap(({ hold, call }) => (hold && call ? [hold.external_subscription_id] : []));
+  if (wanted.every((id) => read.has(id))) return known;
+  const scope = { db, organizationId: sender.organizationId };
+  return readSubscribers(scope, [...read, ...wanted], catalog.budgets);
+}
+
+interface Asking {
+  each: Deciding;
   subscribers: Subscribers;
   windows: CalledWindow[];
   steps: CalledStep[];
 }
 
-function addSettlement(
-  { catalog, present }: Decider,
-  {
-    settling,
-    subscribers,
-    batches,
-    books,
-    windows,
-    steps,
-  }: Adding & { settling: Settling; batches: ReadonlyMap<Settling, IncomingBatch>; books: Books },
-): void {
-  const { settlement, hold, event, errors } = settling;
-  if (errors) return;
-  const batch = batches.get(settling);
-  const counted =
-    batch && hold && !event!.isReplayed
-      ? entriesOfEvent(batch, hold, { catalog, subscribers, present, books })
-      : { windows: [], entries: [] };
-  windows.push(...counted.windows);
-  const entries = settlement.event
-    ? counted.entries
-    : entriesOfAmount(windowsOfHold(hold, catalog.budgets), settlement.amount!);
-  settling.step = steps.length;
-  steps.push({
-    s: 'settle',
-    hold: settlement.hold_key,
-    id: hold?.id ?? null,
-    digest: settlementDigest(settlement),
-    entries,
-    transactionId: event?.transactionId ?? null,
-    events: event && !event.isReplayed ? 1 : 0,
-  });
-}
-
-function addQuestion(decider: Decider, { each, subscribers, windows, steps }: Adding & { each: Deciding }): void {
+function addQuestion(decider: Decider, { each, subscribers, windows, steps }: Asking): void {
   const { asked } = each;
   if (asked.hold_key === null) return;
   try {
@@ -214,31 +170,30 @@ function addQuestion(decider: Decider, { each, subscribers, windows, steps }: Ad
   }
 }
 
-/** An event is stored with its settlement or not at all: another settlement may have come first. */
-function refuseLoneEvents(deciding: readonly Deciding[], { outcomes }: Decided): void {
-  for (const { event, step } of deciding.flatMap(({ settling }) => settling)) {
-    if (event && !event.isReplayed && step !== undefined && outcomes[step]!.o !== 'settled')
-      throw new Outdated('the hold was settled meanwhile');
-  }
-}
-
-function answerOf(
-  { asked, settling, refusal, step }: Deciding,
-  { outcomes, now }: Decided,
-  windows: readonly CalledWindow[],
-): DecisionAnswer {
+function answerOf(each: Deciding, decided: Decided, windows: readonly CalledWindow[]): DecisionAnswer {
+  const { asked, settling, refusal, step } = each;
   if (refusal) return { refusal };
-  const settled = settling.map(({ settlement, errors, event, step: own }): SettledHold => {
-    if (errors)
-      return { hold_key: settlement.hold_key, status: null, late: false, overrun: '0.0', error_details: errors };
-    return settledView(settlement.hold_key, outcomes[own!]!, event);
-  });
-  const shown = { windows, holdKey: asked.hold_key, settled, asOf: now };
+  if (asked.door) return answerOfDoor(asked.door, settling, decided);
+  const settled = settling.map((settlement) => settledOf(settlement, decided));
+  const shown = { windows, holdKey: asked.hold_key, settled, asOf: decided.now };
   if (step === undefined) return { decision: decisionView({ ...shown, outcome: NOTHING_ASKED }), isReplayed: false };
-  const outcome = outcomes[step]!;
+  const outcome = decided.outcomes[step]!;
   if (outcome.o === 'conflict') return { refusal: refuse.invalid({ hold_key: ['value_already_exist'] }) };
   assert(outcome.o === 'allowed' || outcome.o === 'refused', 'a question is allowed or refused');
   return { decision: decisionView({ ...shown, outcome }), isReplayed: outcome.replayed === true };
+}
+
+/** @throws Refusal 422 by place, where all calls are stored or none and one of them is refused */
+function answerOfDoor({ isAtomic }: Door, settling: readonly Settling[], decided: Decided): DecisionAnswer {
+  const faults = settling.map((each) => faultOf(each, decided));
+  const wrong = Object.fromEntries(faults.flatMap((fault, place) => (fault ? [[place, fault]] : [])));
+  if (isAtomic && Object.keys(wrong).length > 0) throw refuse.invalid(wrong);
+  return {
+    verdicts: settling.map(({ verdicts = [] }, place): Verdict[] => {
+      const error_details = faults[place];
+      return error_details ? [{ e: { status: 422, body: { error_details } } }] : verdicts;
+    }),
+  };
 }
 
 /** A decision that only settles. */

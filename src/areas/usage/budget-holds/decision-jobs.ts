@@ -11,12 +11,13 @@ import { Refusal, refuse } from '../../../platform/refusal.ts';
 import { publishReply } from '../../../platform/replies/replies.ts';
 import type { JobPayload } from '../../../queues.ts';
 import { isOutdated } from '../budget-windows/decide-call.ts';
+import type { Verdict } from '../events/incoming-event.ts';
 import { isDataError } from '../events/storage/data-errors.ts';
 import { holdClocks } from '../events/storage/insert-events.ts';
 import { isoOfMs } from '../events/timestamps.ts';
 import { followStored, type StoreDeps } from '../ingest-events/store-events.ts';
+import type { AskedDecision } from './asked-decision.ts';
 import { type AllDecided, type DecisionAnswer, decideAll } from './decide-all.ts';
-import type { DecisionInput } from './schema.ts';
 import type { Sender } from './settling-events.ts';
 
 /** How often decisions are prepared: each time somebody else has changed what they were prepared with. */
@@ -27,6 +28,7 @@ export const DECIDING_FAILED = 'failed';
 /** The answer to one decision as it travels to the ingress. */
 export type DecisionReply =
   | { status: 200; body: string; isReplayed: boolean }
+  | { status: 200; verdicts: Verdict[][] }
   | { status: number; refusal: Record<string, unknown> };
 
 export interface DecideDeps extends StoreDeps {
@@ -66,21 +68,27 @@ async function decideJob(deps: DecideDeps, job: JobPayload<'decisions.decide'>):
     receivedAt: isoOfMs(realNowExactMs()),
   };
   const replies: DecisionReply[] = [];
-  for (const part of inOrder(job.decisions as DecisionInput[]))
+  for (const part of inOrder(job.decisions as AskedDecision[]))
     replies.push(...(await decidePart(deps, sender, part)).map(replyOf));
   return replies;
 }
 
-/** Decisions in parts: what settles a hold that one of the same part asks for comes in the next part. */
-function inOrder(decisions: readonly DecisionInput[]): DecisionInput[][] {
-  const parts: DecisionInput[][] = [];
+/**
+ * Decisions in parts: what settles a hold that one of the same part asks for comes in the next part, and usage that is
+ * stored as a whole or not at all has one of its own.
+ */
+function inOrder(decisions: readonly AskedDecision[]): AskedDecision[][] {
+  const parts: AskedDecision[][] = [];
   let asked = new Set<string>();
+  let isClosed = true;
   for (const decision of decisions) {
-    const settlesAsked = (decision.settle ?? []).some(({ hold_key }) => asked.has(hold_key));
-    if (parts.length === 0 || settlesAsked) {
+    const settlesAsked = (decision.settle ?? []).some(({ hold_key }) => hold_key !== undefined && asked.has(hold_key));
+    const isAlone = decision.door?.isAtomic === true;
+    if (isClosed || isAlone || settlesAsked) {
       parts.push([]);
       asked = new Set();
     }
+    isClosed = isAlone;
     parts.at(-1)!.push(decision);
     if (decision.hold_key !== null) asked.add(decision.hold_key);
   }
@@ -91,7 +99,7 @@ function inOrder(decisions: readonly DecisionInput[]): DecisionInput[][] {
 async function decidePart(
   deps: DecideDeps,
   sender: Sender,
-  decisions: readonly DecisionInput[],
+  decisions: readonly AskedDecision[],
 ): Promise<DecisionAnswer[]> {
   try {
     return await decideTogether(deps, sender, decisions);
@@ -108,7 +116,7 @@ async function decidePart(
 async function decideTogether(
   deps: DecideDeps,
   sender: Sender,
-  decisions: readonly DecisionInput[],
+  decisions: readonly AskedDecision[],
   refusesEvents = false,
 ): Promise<DecisionAnswer[]> {
   for (let tried = 1; ; tried += 1) {
@@ -127,19 +135,26 @@ async function decideTogether(
 async function decideOnce(
   deps: DecideDeps,
   sender: Sender,
-  decisions: readonly DecisionInput[],
+  decisions: readonly AskedDecision[],
   refusesEvents: boolean,
 ): Promise<AllDecided> {
   const { organizationId, sandbox } = sender;
   const catalog = (await deps.catalogs.of(deps.sql, [organizationId])).get(organizationId);
   if (!catalog) throw refuse.unavailable(); // its organization is gone
-  const base = { config: deps.config, sender, catalog, realNow: isoOfMs(realNowExactMs()), refusesEvents };
+  const base = {
+    config: deps.config,
+    sender,
+    catalog,
+    books: deps.catalogs.books,
+    realNow: isoOfMs(realNowExactMs()),
+    refusesEvents,
+  };
   const run = async (db: Db) => {
     const present = sandbox ? await presentOf(db, sender) : null;
     const now = present === null ? realNow() : Temporal.Instant.from(present);
     return decideAll({ ...base, db, now, present }, decisions);
   };
-  const storesEvents = decisions.some(({ settle }) => settle?.some(({ event }) => event));
+  const storesEvents = decisions.some(({ settle }) => settle?.some(({ event, usage }) => event || usage));
   return sandbox || storesEvents ? ((await deps.sql.begin(run)) as AllDecided) : run(deps.sql);
 }
 
@@ -160,5 +175,6 @@ async function follow(deps: DecideDeps, sender: Sender, { stored, step }: AllDec
 
 function replyOf(answer: DecisionAnswer): DecisionReply {
   if ('refusal' in answer) return { status: answer.refusal.status, refusal: answer.refusal.body };
+  if ('verdicts' in answer) return { status: 200, verdicts: answer.verdicts };
   return { status: 200, body: JSON.stringify({ decision: answer.decision }), isReplayed: answer.isReplayed };
 }

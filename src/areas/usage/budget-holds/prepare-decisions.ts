@@ -10,8 +10,8 @@ import type { CalledStep, CalledWindow, SettledEntry } from '../budget-windows/d
 import { MOST_MATCHING, matching, type PlacedWindow, placeUsage } from '../budget-windows/place-usage.ts';
 import type { Subscribers } from '../budget-windows/subscribers.ts';
 import { groupKey } from '../budget-windows/window-id.ts';
+import type { AskedDecision, AskedQuestion, AskedSettlement } from './asked-decision.ts';
 import type { HoldRow } from './queries.ts';
-import type { DecisionInput, HoldSettle } from './schema.ts';
 
 /** What decisions are prepared with. */
 export interface Facts {
@@ -34,7 +34,7 @@ export interface Question {
  * Rule: budgets.md#decisions "what is asked".
  */
 export function questionOf(
-  asked: DecisionInput,
+  asked: AskedQuestion,
   { catalog, subscribers, now }: Pick<Facts, 'catalog' | 'subscribers' | 'now'>,
 ): Question {
   const subscriber = subscribers.of(asked.external_subscription_id);
@@ -56,11 +56,11 @@ export function questionOf(
   return { parts, reasons: [] };
 }
 
-const figureOf = ({ amount, units, tokens }: DecisionInput, measure: Measure): string | undefined =>
+const figureOf = ({ amount, units, tokens }: AskedQuestion, measure: Measure): string | undefined =>
   (isMoney(measure) ? amount : measure === 'units' ? units : tokens) ?? undefined;
 
 /** The step that holds what is asked. */
-export const holdStep = (asked: DecisionInput, holdKey: string, { parts, reasons }: Question): CalledStep => ({
+export const holdStep = (asked: AskedDecision, holdKey: string, { parts, reasons }: Question): CalledStep => ({
   s: 'hold',
   hold: holdKey,
   id: newId(),
@@ -73,10 +73,15 @@ export const holdStep = (asked: DecisionInput, holdKey: string, { parts, reasons
 });
 
 /** Two questions under one key are the same when all but what they settle is. */
-const questionDigest = ({ settle: _, ...question }: DecisionInput): string => canonicalDigest(question).toString('hex');
+const questionDigest = ({ settle: _, sender: __, door: ___, ...question }: AskedDecision): string =>
+  canonicalDigest(question).toString('hex');
 
-export const settlementDigest = ({ event, amount }: Pick<HoldSettle, 'event' | 'amount'>): string =>
-  canonicalDigest(event ?? { amount }).toString('hex');
+/** Two settlements of a hold are the same when their event, call or amount is. */
+export function settlementDigest({ event, amount, usage }: AskedSettlement): string {
+  const events = usage && 'call' in usage ? usage.call.events : [];
+  const said = usage ? { usage: events.map(({ transaction_id, digest }) => [transaction_id, digest]) } : { amount };
+  return canonicalDigest(event ?? said).toString('hex');
+}
 
 /** The windows of a hold as a call needs them; those of deleted budgets by their id alone. */
 export const windowsOfHold = (hold: HoldRow | undefined, budgets: readonly Budget[]): CalledWindow[] =>

@@ -28,6 +28,8 @@ export interface HoldRow {
   external_subscription_id: ExternalSubscriptionId;
   event_transaction_id: string | null;
   is_late: boolean;
+  /** Hex; null until it is settled. */
+  settlement_digest: string | null;
   expires_at: Temporal.Instant;
   created_at: Temporal.Instant;
   closed_at: Temporal.Instant | null;
@@ -39,7 +41,7 @@ const statusAt = (db: Db, now: Temporal.Instant): Fragment => db`
 
 const columns = (db: Db, now: Temporal.Instant): Fragment => db`
   hold.id, hold.hold_key, ${statusAt(db, now)} as status, hold.external_subscription_id, hold.event_transaction_id,
-  hold.is_late, hold.expires_at, hold.created_at, hold.closed_at,
+  hold.is_late, encode(hold.settlement_digest, 'hex') as settlement_digest, hold.expires_at, hold.created_at, hold.closed_at,
   coalesce((
     select jsonb_agg(jsonb_build_object('id', w.id, 'budget_id', w.budget_id, 'group_values', w.group_values,
       'starts_at', w.starts_at, 'ends_at', w.ends_at, 'held', part.held::text, 'settled', part.settled::text,
@@ -51,23 +53,24 @@ const columns = (db: Db, now: Temporal.Instant): Fragment => db`
     where part.organization_id = hold.organization_id and part.hold_id = hold.id
   ), '[]') as windows`;
 
-/** Holds by key. */
-export const listHoldsByKey = async (
+/** Holds by key, and by id. */
+export const listNamedHolds = async (
   { db, organizationId }: Scope,
-  keys: readonly string[],
+  { keys, ids = [] }: { keys: readonly string[]; ids?: readonly string[] },
   now: Temporal.Instant,
 ): Promise<HoldRow[]> =>
-  keys.length === 0
+  keys.length + ids.length === 0
     ? []
     : db<HoldRow[]>`
         select ${columns(db, now)} from budget_holds hold
-        where hold.organization_id = ${organizationId} and hold.hold_key = any (${keys}::text[])`;
+        where hold.organization_id = ${organizationId} and (hold.hold_key = any (${keys}::text[])
+          ${ids.length === 0 ? db`` : db`or hold.id = any (${ids}::uuid[])`})`;
 
 const KEY = 'key:';
 
 /** A hold by its id, or by `key:` and its key. */
 export async function findHold(scope: Scope, address: string, now: Temporal.Instant): Promise<HoldRow | undefined> {
-  if (address.startsWith(KEY)) return (await listHoldsByKey(scope, [address.slice(KEY.length)], now))[0];
+  if (address.startsWith(KEY)) return (await listNamedHolds(scope, { keys: [address.slice(KEY.length)] }, now))[0];
   if (!isUuid(address)) return undefined;
   const { db, organizationId } = scope;
   const [row] = await db<HoldRow[]>`

@@ -33,6 +33,7 @@ export const budgetHoldOperations: Operation[] = [
     fresh: true,
     ignoresIdempotencyKey: true,
     isDecided: (input) => !asksOnly(input),
+    settlesUsage: true,
     run: adviseOnBudgets,
   },
   {
@@ -72,8 +73,9 @@ export const budgetHoldOperations: Operation[] = [
     name: 'settleBudgetHold',
     method: 'post',
     path: `${HOLD}/settle`,
-    summary: 'Settle a hold of budgets by an event or an amount',
+    summary: 'Settle a hold of budgets by an event, usage of a model, or an amount',
     body: HoldSettle,
+    settlesUsage: true,
     run: settleBudgetHold,
   },
   {

@@ -20,6 +20,7 @@ const KEY_MAX = 255;
 const PROPERTIES_MAX = 100;
 const EVENT_PROPERTIES_MAX = 1000;
 const VALUE_MAX = 1024 * 1024;
+const USAGE_FIELDS_MAX = 100;
 const SETTLEMENTS_MAX = 20;
 /** Life of a hold without an explicit one. */
 const HOLD_SECONDS = 300;
@@ -39,20 +40,28 @@ const figure = () =>
 
 const isRecord = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Usage of a model as a provider reported it; its fields are checked where it is read. */
+const USAGE_VALUES_MAX = 10_000;
+const usage = named(anyValue({ max: USAGE_VALUES_MAX, textMax: VALUE_MAX }), { max: USAGE_FIELDS_MAX });
+
 const settlement = {
   event: named(anyValue({ max: EVENT_PROPERTIES_MAX, textMax: VALUE_MAX }), { max: EVENT_PROPERTIES_MAX }).nullish(),
+  usage: usage.nullish(),
   amount: figure().nullish(),
 };
 interface Settled {
   event?: Record<string, unknown> | null | undefined;
+  usage?: Record<string, unknown> | null | undefined;
   amount?: string | null | undefined;
 }
-const hasOne = ({ event, amount }: Settled): boolean => isRecord(event) || typeof amount === 'string';
-const hasNotBoth = ({ event, amount }: Settled): boolean => !isRecord(event) || typeof amount !== 'string';
+const waysOf = ({ event, usage, amount }: Settled): number =>
+  [isRecord(event), isRecord(usage), typeof amount === 'string'].filter(Boolean).length;
+const hasOne = (settled: Settled): boolean => waysOf(settled) > 0;
+const hasNotBoth = (settled: Settled): boolean => waysOf(settled) < 2;
 const NEITHER = { message: 'value_is_mandatory', path: ['amount'] };
 const BOTH = { message: 'value_must_be_blank', path: ['amount'] };
 
-/** Input of `POST /budget_holds/{svc_id}/settle`: an event, or what was used; not both. */
+/** Input of `POST /budget_holds/{svc_id}/settle`: an event, usage of a model, or an amount; only one of them. */
 export const HoldSettle = z.object(settlement).refine(hasOne, NEITHER).refine(hasNotBoth, BOTH);
 export type HoldSettle = z.infer<typeof HoldSettle>;
 

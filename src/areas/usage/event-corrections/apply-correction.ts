@@ -34,8 +34,8 @@ export async function lockForCorrection(
 }
 
 /**
- * Corrects locked events of one subscription with their versions, rollups and budgets; flags drafts, marks subscriptions
- * and owes an update of the unmatched events. All get `payload`, or are retracted if it is null.
+ * Corrects locked events of one subscription with their versions, rollups and budgets; flags drafts, marks
+ * subscriptions and owes an update of the unmatched events. All get `payload`, or are retracted if it is null.
  *
  * Rules: event-corrections.md#effect, event-corrections.md#order-of-work.
  */
