@@ -13,6 +13,8 @@ const START_WITHIN_MS = 120_000;
 export class Processes {
   readonly #environment: Record<string, string>;
   readonly #running = new Map<string, ChildProcess>();
+  /** Those that were asked to stop for good. */
+  readonly #ended = new Set<string>();
   #stopping = false;
 
   constructor(environment: Record<string, string>) {
@@ -21,6 +23,11 @@ export class Processes {
 
   /** Starts `ingress` or a pool by name, and waits until it says that it is ready. `events-2` is another one. */
   async start(name: string): Promise<void> {
+    this.#ended.delete(name);
+    await this.#launch(name);
+  }
+
+  async #launch(name: string): Promise<void> {
     const script = name === 'ingress' ? 'dist/src/ingress/server.js' : `dist/workers/${name.replace(/-\d+$/, '')}.js`;
     const child = spawn(process.execPath, ['--enable-source-maps', join(projectRoot(), script)], {
       cwd: projectRoot(),
@@ -39,7 +46,8 @@ export class Processes {
 
   /** Again and again, since it ends where it starts while a server is away. */
   async #startAgain(name: string): Promise<void> {
-    await until(() => this.#stopping || this.start(name).then(() => true), START_WITHIN_MS);
+    const isUnwanted = () => this.#stopping || this.#ended.has(name);
+    await until(() => isUnwanted() || this.#launch(name).then(() => true), START_WITHIN_MS);
   }
 
   pidOf(name: string): number {
@@ -49,7 +57,9 @@ export class Processes {
   /** Asks one process to stop, for good. */
   async end(name: string): Promise<void> {
     const child = this.#running.get(name)!;
+    this.#ended.add(name);
     this.#running.delete(name);
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     await gone;

@@ -15,14 +15,15 @@ import { inLongRun } from '../support/long-run.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { until } from '../support/until.ts';
 import { Processes } from './processes.ts';
-import { type Messages, messagesFrom } from './stream-messages.ts';
+import { messagesFrom } from './stream-messages.ts';
 
 // Three organizations with a stream each, on servers that nobody here wrote, read by processes that are killed.
-const ENOUGH_BYTES = 2 * 1024 ** 3;
-/** Messages of each stream between two faults. */
-const CHUNK = inLongRun(16_000, 1200);
-/** How often all faults are struck; in a long run the connectors are killed twenty times. */
-const TURNS = inLongRun(7, 1);
+const ENOUGH_BYTES = inLongRun(6, 2) * 1024 ** 3;
+/** Of all three streams; at least so many. */
+const MESSAGES = inLongRun(1_000_000, 100_000);
+/** How often all faults are struck: ten kills, a restart of Postgres and a loss of all that Redis holds, each time. */
+const TURNS = 2;
+const KILLS = 20;
 const READ_WITHIN_MS = inLongRun(900_000, 240_000);
 const KINDS = ['kafka', 'kinesis', 's3'] as const;
 type Kind = (typeof KINDS)[number];
@@ -88,15 +89,22 @@ describe.skipIf(!hasKcat())('streams while processes and servers die', () => {
     await until(async () => (await services.revive()).includes(server), 60_000, 100);
   }
 
+  let kills = 0;
+  async function kill(...names: string[]): Promise<void> {
+    kills += names.length;
+    await Promise.all(names.map((name) => processes.kill(name)));
+  }
+
   /** What befalls them in a turn, in order: over one, three and two processes. */
   const faults: [name: string, strike: () => Promise<void>][] = [
-    ['the only process is killed', () => processes.kill('connectors')],
+    ['the only process is killed', () => kill('connectors')],
     [
       'two more processes come',
       async () => void (await Promise.all([2, 3].map((number) => processes.start(`connectors-${number}`)))),
     ],
-    ['one of three is killed', () => processes.kill('connectors-2')],
+    ['one of three is killed', () => kill('connectors-2')],
     ['Postgres restarts', () => restart('postgres')],
+    ['all three are killed at once', () => kill('connectors', 'connectors-2', 'connectors-3')],
     [
       'Redis forgets everything',
       async () => {
@@ -105,11 +113,15 @@ describe.skipIf(!hasKcat())('streams while processes and servers die', () => {
         redis.disconnect();
       },
     ],
+    ['two of three are killed', () => kill('connectors-2', 'connectors-3')],
     ['a shard is split', () => splitFirstOpenShard()],
     ['one of three leaves', () => processes.end('connectors-3')],
-    ['one of two is killed', () => processes.kill('connectors')],
+    ['both are killed', () => kill('connectors', 'connectors-2')],
     ['the other one leaves', () => processes.end('connectors-2')],
+    ['the only process is killed again', () => kill('connectors')],
   ];
+  /** Messages of each stream between two faults; a piece comes before the first one, and one behind the last. */
+  const chunkSize = Math.ceil(MESSAGES / KINDS.length / (TURNS * faults.length + 2));
 
   async function splitFirstOpenShard(): Promise<void> {
     const shards = await kinesis.shards('usage');
@@ -124,6 +136,13 @@ describe.skipIf(!hasKcat())('streams while processes and servers die', () => {
       client.send(new PutObjectCommand({ Bucket: 'usage', Key: `${chunk}.ndjson`, Body: texts.join('\n') })),
   };
 
+  /** As its checkpoints tell, which is quickly read. */
+  const countStored = async (kind: Kind) => {
+    const [row] = await sql<{ stored: number }[]>`
+      select coalesce(sum(stored), 0)::int as stored from ingest_checkpoints
+      where organization_id = ${organizations[kind]}`;
+    return row!.stored;
+  };
   const storedOf = async (kind: Kind) => {
     const [row] = await sql<{ rows: number; keys: number }[]>`
       select count(*)::int as rows, count(distinct transaction_id)::int as keys from events
@@ -138,14 +157,16 @@ describe.skipIf(!hasKcat())('streams while processes and servers die', () => {
   };
 
   test('every valid event is stored once, all poison is put aside with its code, and nothing is left behind', async () => {
-    const nothing = (): Messages => ({ texts: [], valid: new Set(), dead: {} });
-    const sent: Record<Kind, Messages> = { kafka: nothing(), kinesis: nothing(), s3: nothing() };
+    const nothing = () => ({ texts: 0, valid: new Set<string>(), dead: {} as Record<string, number> });
+    const sent: Record<Kind, ReturnType<typeof nothing>> = { kafka: nothing(), kinesis: nothing(), s3: nothing() };
+    const started = performance.now();
     let chunk = 0;
     const sendChunk = async () => {
       const from = 1_000_000 * chunk;
       await Promise.all(
         KINDS.map(async (kind) => {
-          const { texts, valid, dead } = messagesFrom(from, CHUNK, organizations[kind]);
+          const { texts, valid, dead } = messagesFrom(from, chunkSize, organizations[kind]);
+          sent[kind].texts += texts.length;
           for (const id of valid) sent[kind].valid.add(id);
           for (const [code, count] of Object.entries(dead))
             sent[kind].dead[code] = (sent[kind].dead[code] ?? 0) + count;
@@ -159,21 +180,25 @@ describe.skipIf(!hasKcat())('streams while processes and servers die', () => {
     for (let turn = 0; turn < TURNS; turn += 1) {
       for (const [, strike] of faults) {
         // Some of what came before is stored, and the rest is on its way.
-        const before = (await storedOf('kafka')).rows;
+        const before = await countStored('kafka');
         await sendChunk();
-        await until(async () => (await storedOf('kafka')).rows > before, READ_WITHIN_MS);
+        await until(async () => (await countStored('kafka')) > before, READ_WITHIN_MS);
         await strike();
       }
     }
     await sendChunk();
+    expect(kills).toBe(KILLS);
     for (const kind of KINDS) {
       const { valid, dead } = sent[kind];
-      const isRead = async () => (await storedOf(kind)).keys >= valid.size;
+      const isRead = async () => (await countStored(kind)) >= valid.size;
       await until(isRead, READ_WITHIN_MS).catch(() => {}); // what is missing is shown
       await until(async () => sum(await deadOf(kind)) >= sum(dead), READ_WITHIN_MS).catch(() => {});
       expect({ kind, ...(await storedOf(kind)) }).toEqual({ kind, rows: valid.size, keys: valid.size });
       expect({ kind, ...(await deadOf(kind)) }).toEqual({ kind, ...dead });
     }
+    const messages = KINDS.reduce((total, kind) => total + sent[kind].texts, 0);
+    expect(messages).toBeGreaterThanOrEqual(MESSAGES);
+    console.log(`streams: ${messages} messages, ${kills} kills, ${Math.round((performance.now() - started) / 1000)} s`);
     const lags = () => sql`
       select connector, lag_messages::int as messages, lag_seconds::float8 as seconds from ingest_readers
       where said_at > clock_timestamp() - interval '10 seconds' order by connector`;
