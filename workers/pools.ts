@@ -18,7 +18,7 @@ import { auditHandlers } from '../src/areas/tenancy/write-api-logs/jobs.ts';
 import { openCounters } from '../src/areas/usage/access/counters.ts';
 import { decisionHandlers } from '../src/areas/usage/budget-holds/decision-jobs.ts';
 import { shapeHandlers } from '../src/areas/usage/build-shapes/jobs.ts';
-import { startConnectors } from '../src/areas/usage/connectors/start-connectors.ts';
+import { CONNECTORS_CONNECTIONS, startConnectors } from '../src/areas/usage/connectors/start-connectors.ts';
 import { finishHandlers } from '../src/areas/usage/ingest-events/finish-jobs.ts';
 import { storeHandlers } from '../src/areas/usage/ingest-events/jobs.ts';
 import { createFinisherNudge } from '../src/areas/usage/ingest-events/nudge-finisher.ts';
@@ -33,32 +33,28 @@ import { registryOf } from '../src/jobs/run-periodic/periodic-registry.ts';
 import { startScheduler } from '../src/jobs/run-periodic/scheduler.ts';
 import { stepRunHandlers } from '../src/jobs/run-steps/jobs.ts';
 import { stepRegistry } from '../src/jobs/run-steps/step-registry.ts';
-import { watchOwed } from '../src/jobs/sweep-rows/watch-owed.ts';
+import {
+  type Closable,
+  type Pool,
+  type PoolStart,
+  runPoolProcess,
+  servePools,
+} from '../src/jobs/serve-pools/serve-pools.ts';
 import { operationsByName } from '../src/operations.ts';
-import { serveCells } from '../src/platform/cells/serve-cells.ts';
 import type { Config } from '../src/platform/config.ts';
 import { createRenderer } from '../src/platform/documents/renderer.ts';
 import { createOutgoing } from '../src/platform/http/outgoing.ts';
 import type { Log } from '../src/platform/log/log.ts';
 import { createMailer } from '../src/platform/mail/mailer.ts';
 import { positionsOf } from '../src/platform/positions/positions.ts';
-import { enrol } from '../src/platform/process/enrolled-processes.ts';
-import { runProcess } from '../src/platform/process/run-process.ts';
-import { openRuntime, type Runtime } from '../src/platform/process/runtime.ts';
+import type { Runtime } from '../src/platform/process/runtime.ts';
 import { partsOf } from '../src/platform/queue/queue-names.ts';
 import { type Handlers, serveQueue } from '../src/platform/queue/worker.ts';
 import { announceKeys } from '../src/platform/redis/announce-keys.ts';
-import { sealFormerSecrets, startWithSecrets } from '../src/platform/secrets/check-secrets-at-start.ts';
+import { sealFormerSecrets } from '../src/platform/secrets/check-secrets-at-start.ts';
 import { preSteps } from '../src/pre-steps.ts';
 import type { QueueName } from '../src/queues.ts';
 import { reactions } from '../src/reactions.ts';
-
-/** Work of a pool beside its queues; stopped with it. */
-interface Closable {
-  close(): Promise<void>;
-}
-
-type PoolStart = (runtime: Runtime) => Promise<Closable[]> | Closable[];
 
 /**
  * Serves a queue whose jobs need no connection of their own, because their statements are merged or they mostly wait.
@@ -272,17 +268,12 @@ export type PoolName = keyof typeof pools;
 
 /** Statements that store events (two at the same time, in two parts each) or explain them. */
 const EVENTS_CONNECTIONS = 6;
-/** Transactions that store messages of streams, one a connector, and what is said of them. */
-const CONNECTORS_CONNECTIONS = 6;
 /** Short transactions before and after a question. */
 const ASKING_CONNECTIONS = 6;
 /** Deliveries are read and written by merged statements. */
 const WEBHOOKS_CONNECTIONS = 6;
 /** An advance of a clock and a tick of the schedule renew their lease while they work. */
 const CONNECTIONS_OF_LEASED_JOB = 2;
-
-/** Of a process beside its pools: what is owed is looked for, and the clock compared. */
-const WATCHING_CONNECTIONS = 2;
 
 /** How many connections a pool can use at the same time, if it gets that many. */
 const connections: Record<PoolName, (config: Config) => number> = {
@@ -303,41 +294,18 @@ const connections: Record<PoolName, (config: Config) => number> = {
   scheduler: () => CONNECTIONS_OF_LEASED_JOB * TICKS_AT_ONCE + BESIDE_JOBS,
 };
 
-/**
- * Starts the named pools in this process; `close` lets running jobs finish. Each pool has its own connections, so that
- * a busy pool takes none from the others even if all run in one process.
- */
-export async function startPools(config: Config, wanted: PoolName[], log?: Log): Promise<Closable> {
+/** Starts the named pools in this process; `close` lets running jobs finish. */
+export function startPools(config: Config, wanted: PoolName[], log?: Log): Promise<Closable> {
   const isAsked = (pool: PoolName) =>
     pool !== 'connectors' || wanted.length === 1 || config.CONNECTORS_FILE !== undefined;
-  const names = wanted.filter(isAsked);
-  const name = wanted.length === 1 ? wanted[0]! : 'workers';
-  const runtime = openRuntime(config, name, log, { reactions, ownConnections: WATCHING_CONNECTIONS });
-  try {
-    await startWithSecrets(runtime);
-  } catch (error) {
-    await runtime.close();
-    throw error;
-  }
-  const start = (pool: PoolName) =>
-    (pools[pool] as PoolStart)({ ...runtime, sql: runtime.openDatabase(pool, connections[pool](config)) });
-  const started = (await Promise.all(names.map(start))).flat();
-  runtime.log.info({ pools: names }, 'pools started');
-  const owed = watchOwed(runtime);
-  runtime.onReconnect(owed.suspect);
-  const enrolled = await enrol(runtime, name);
-  return {
-    async close() {
-      await Promise.all([owed.close(), enrolled.close(), ...started.map((each) => each.close())]);
-      await runtime.close();
-    },
-  };
+  const served = wanted
+    .filter(isAsked)
+    .map((pool): Pool => ({ name: pool, start: pools[pool], connections: connections[pool](config) }));
+  return servePools(config, { name: nameOf(wanted), pools: served, reactions }, log);
 }
 
-/** A whole worker process: runs the named pools until a signal ends it, of the cells that it serves where there are. */
+const nameOf = (wanted: readonly PoolName[]): string => (wanted.length === 1 ? wanted[0]! : 'workers');
+
+/** A whole worker process of the named pools. */
 export const runPools = (names: PoolName[]): Promise<void> =>
-  runProcess(names.length === 1 ? names[0]! : 'workers', (config, log) =>
-    config.CELLS === undefined
-      ? startPools(config, names, log)
-      : serveCells(config, log, (ofCell, its) => startPools(ofCell, names, its)),
-  );
+  runPoolProcess(nameOf(names), (config, log) => startPools(config, names, log));

@@ -51,7 +51,8 @@ test('in production links need an address when the ingress listens on every one'
 test('every process of the service starts in the same way', () => {
   const pools = readdirSync(join(projectRoot(), 'workers')).filter((file) => file !== 'pools.ts');
   expect(pools.length).toBeGreaterThan(10);
-  for (const pool of pools) expect(readFileSync(join(projectRoot(), 'workers', pool), 'utf8')).toContain('runPools(');
+  for (const pool of pools)
+    expect(readFileSync(join(projectRoot(), 'workers', pool), 'utf8')).toMatch(/^await run(Pools|PoolProcess)\(/m);
 });
 
 test('a port that is not a valid port is named', { timeout: 120_000 }, async () => {

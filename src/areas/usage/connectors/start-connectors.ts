@@ -8,6 +8,9 @@ import { readConnectorsFile } from './connectors-file.ts';
 import { findOrganization } from './readers.ts';
 import { type ConnectorDeps, type Running, runConnector } from './run-connector.ts';
 
+/** Transactions that store messages of streams, one a connector, and what is said of them. */
+export const CONNECTORS_CONNECTIONS = 6;
+
 /**
  * Reads every source of the connectors file. One of an organization that does not exist is left out and named in the
  * log; the others go on.
