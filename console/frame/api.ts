@@ -44,6 +44,13 @@ export async function read<Answer>(path: string, organizationId = organization.p
   }
 }
 
+/** Asks what is sent as a POST and changes nothing: estimates, previews, checks. */
+export async function ask<Answer>(path: string, body: unknown): Promise<Answer> {
+  const organizationId = organization.peek()?.svc_id ?? '';
+  noteRequest({ method: 'POST', path, body });
+  return bodyOf<Answer>(await exchange('POST', path, { organizationId, body }));
+}
+
 /** A key for a form, so that a double click or a second attempt is one write. */
 export const newKey = (): string => crypto.randomUUID();
 

@@ -16,20 +16,28 @@ const ROOM_OF: Record<string, string> = {
   customer: 'customers',
   subscription: 'subscriptions',
   invoice: 'invoices',
+  credit_note: 'credit-notes',
+  payment: 'payments',
+  wallet: 'wallets',
+  coupon: 'coupons',
+  feature: 'features',
   plan: 'plans',
   billable_metric: 'metrics',
   event: 'events',
 };
 
 /** Types without pages of their own: the list that shows them. */
-const LIST_OF: Record<string, [room: string, filters: Filters]> = {
-  api_log: ['logs', { show: 'api' }],
+const LIST_OF: Record<string, [room: string, id?: string, filters?: Filters]> = {
+  api_log: ['logs', undefined, { show: 'api' }],
+  tax: ['settings', 'taxes'],
 };
 
 /** Where the console shows a record that was found; undefined where it has no page for it yet. */
 export function addressOf({ type, path }: Pick<Found, 'type' | 'path'>): string | undefined {
+  const key = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
+  if (type === 'payment_request') return to('payments', key, 'request');
   const room = ROOM_OF[type];
-  if (room !== undefined) return to(room, decodeURIComponent(path.slice(path.lastIndexOf('/') + 1)));
+  if (room !== undefined) return to(room, key);
   const list = LIST_OF[type];
-  return list && to(list[0], undefined, undefined, list[1]);
+  return list && to(list[0], list[1], undefined, list[2]);
 }

@@ -12,9 +12,10 @@ export interface ApiRequest {
 export const requestsOfPage = signal<readonly ApiRequest[]>([]);
 
 export function noteRequest(request: ApiRequest): void {
-  const known = requestsOfPage.peek();
-  if (known.some(({ method, path }) => method === request.method && path === request.path)) return;
-  requestsOfPage.value = [...known, request];
+  const others = requestsOfPage.peek().filter(({ method, path }) => method !== request.method || path !== request.path);
+  const known = others.length < requestsOfPage.peek().length;
+  if (known && request.body === undefined) return;
+  requestsOfPage.value = [...others, request];
 }
 
 export const forgetRequests = (): void => {

@@ -1,11 +1,14 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
-import { ApiError, newKey, write } from '../frame/api.ts';
+import { ApiError, newKey, read, write } from '../frame/api.ts';
 import { announce } from '../frame/live-region.tsx';
 import { readAllAgain } from '../frame/use-read.ts';
+import { t } from '../texts/en.ts';
 import { CurlLine } from './curl-line.tsx';
 import { Dialog } from './dialog.tsx';
+import { faultWords } from './fault-words.ts';
+import { type Field, FieldInput } from './field.tsx';
 import { sentenceOf } from './states.tsx';
 
 export interface Command {
@@ -14,52 +17,48 @@ export interface Command {
   body?: unknown;
 }
 
-export interface Field {
-  name: string;
-  label: string;
-  type?: 'text' | 'number' | 'email' | 'date' | 'datetime-local' | 'textarea' | 'checkbox' | 'select';
-  options?: readonly (readonly [value: string, text: string])[];
-  value?: string;
-  hint?: string;
-  isNeeded?: boolean;
-  placeholder?: string;
+export type Values = Record<string, string>;
+
+/** What a form does: its fields, the command that they make, and what stands around them. */
+export interface FormOf {
+  submit: string;
+  fields?: readonly Field[];
+  command: (values: Values) => Command;
+  /** A word that is typed before what cannot be undone. */
+  typed?: string | undefined;
+  /** What it does, above the fields; a function shows the effect of what is typed. */
+  children?: ComponentChildren | ((values: Values) => ComponentChildren);
+  onDone?: ((answer: Record<string, never>) => void) | undefined;
+  /** The record as it is stored: it is read again before it is changed. Rule: console.md#writes. */
+  stored?: { path: string; valuesOf: (answer: never) => Values };
 }
 
 /**
- * A form of one write in a window. It takes its Idempotency-Key when it opens, shows its request while it is filled in,
- * and sets refused fields beside their inputs. With `typed` the person types a word before what cannot be undone.
+ * A form of one write. It takes its Idempotency-Key when it opens, shows its request while it is filled in, and sets
+ * refused fields beside their inputs.
  */
-export function FormDialog({
-  title,
+export function CommandForm({
+  submit,
   fields = [],
   command,
-  submit,
   typed,
   children,
-  onClose,
   onDone,
-}: {
-  title: string;
-  fields?: readonly Field[];
-  command: (values: Record<string, string>) => Command;
-  submit: string;
-  typed?: string;
-  children?: ComponentChildren;
-  onClose: () => void;
-  onDone?: (answer: Record<string, never>) => void;
-}) {
-  const key = useMemo(newKey, []);
+  stored,
+  onCancel,
+}: FormOf & { onCancel?: () => void }) {
+  const key = useSignal(useMemo(newKey, []));
   const form = useRef<HTMLFormElement>(null);
-  const values = useSignal<Record<string, string>>(
-    Object.fromEntries(fields.map(({ name, value }) => [name, value ?? ''])),
-  );
+  const first = useMemo(() => Object.fromEntries(fields.map(({ name, value }) => [name, value ?? ''])), []);
+  const values = useSignal<Values>(first);
+  const seen = useSignal<Values>(first);
+  const others = useSignal<Values>({});
   const error = useSignal<ApiError | undefined>(undefined);
   const isSending = useSignal(false);
   const confirmed = useSignal('');
   const request = command(values.value);
   const refused = error.value ? flat(error.value.details) : {};
   const known = new Set(fields.map(({ name }) => name));
-  const others = Object.entries(refused).filter(([name]) => !known.has(name));
 
   const send = async (event: Event) => {
     event.preventDefault();
@@ -67,14 +66,19 @@ export function FormDialog({
     isSending.value = true;
     error.value = undefined;
     try {
-      const answer = await write<Record<string, never>>(request.method, request.path, request.body, key);
+      if (stored && (await hasChanged(stored, seen, others))) return;
+      const answer = await write<Record<string, never>>(request.method, request.path, request.body, key.value);
       await readAllAgain();
-      announce('Done');
-      onClose();
+      announce(t.form.done);
+      key.value = newKey();
+      seen.value = values.value;
+      others.value = {};
       onDone?.(answer);
     } catch (caught) {
       if (!(caught instanceof ApiError)) throw caught;
       error.value = caught;
+      // What was refused is another write once it is mended; without an answer it may have been done.
+      if (caught.status >= 400 && caught.status < 500) key.value = newKey();
       setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
     } finally {
       isSending.value = false;
@@ -82,35 +86,37 @@ export function FormDialog({
   };
 
   return (
-    <Dialog title={title} onClose={onClose}>
-      {children}
+    <>
+      {typeof children === 'function' ? children(values.value) : children}
       <form ref={form} onSubmit={(event) => void send(event)}>
-        {error.value && (
-          <div class="notice bad" role="alert">
-            <p>{Object.keys(refused).length > 0 ? 'Some values were refused.' : sentenceOf(error.value)}</p>
-            {others.map(([name, codes]) => (
+        {error.value && <Refused error={error.value} faults={refused} known={known} />}
+        {Object.keys(others.value).length > 0 && (
+          <div class="notice" role="alert">
+            <p>{t.form.changedMeanwhile}</p>
+            {Object.entries(others.value).map(([name, value]) => (
               <p key={name}>
-                <code>{name}</code>: {codes}
+                {fields.find((field) => field.name === name)?.label}: <b>{value || '–'}</b>
               </p>
             ))}
-            {error.value.code && error.value.status !== 422 && <code>{error.value.code}</code>}
           </div>
         )}
-        {fields.map((field) => (
-          <FieldInput
-            key={field.name}
-            field={field}
-            value={values.value[field.name] ?? ''}
-            fault={refused[field.name]}
-            onInput={(text) => {
-              values.value = { ...values.value, [field.name]: text };
-            }}
-          />
-        ))}
+        <div class="fields">
+          {fields.map((field) => (
+            <FieldInput
+              key={field.name}
+              field={field}
+              value={values.value[field.name] ?? ''}
+              fault={refused[field.name]}
+              onInput={(text) => {
+                values.value = { ...values.value, [field.name]: text };
+              }}
+            />
+          ))}
+        </div>
         {typed !== undefined && (
           <label class="field">
             <span>
-              Type <b>{typed}</b> to go on
+              {t.form.typeBefore} <b>{typed}</b> {t.form.typeAfter}
             </span>
             <input
               value={confirmed.value}
@@ -122,109 +128,89 @@ export function FormDialog({
           </label>
         )}
         <details class="request">
-          <summary>The request</summary>
+          <summary>{t.form.request}</summary>
           <CurlLine request={request} />
         </details>
         <div class="actions">
-          <button type="button" class="quiet" onClick={onClose}>
-            Cancel
-          </button>
+          {onCancel && (
+            <button type="button" class="quiet" onClick={onCancel}>
+              {t.form.cancel}
+            </button>
+          )}
           <button
             type="submit"
             class={typed === undefined ? 'main' : 'main danger'}
             disabled={isSending.value || (typed !== undefined && confirmed.value.trim() !== typed)}
           >
-            {isSending.value ? 'Sending …' : submit}
+            {isSending.value ? t.form.sending : submit}
           </button>
         </div>
       </form>
+    </>
+  );
+}
+
+/** The same in a window, which closes when it is done. */
+export function FormDialog({ title, onClose, onDone, ...form }: FormOf & { title: string; onClose: () => void }) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <CommandForm
+        {...form}
+        onCancel={onClose}
+        onDone={(answer) => {
+          onClose();
+          onDone?.(answer);
+        }}
+      />
     </Dialog>
   );
 }
 
-export function FieldInput({
-  field,
-  value,
-  fault,
-  onInput,
-}: {
-  field: Field;
-  value: string;
-  fault?: string | undefined;
-  onInput: (text: string) => void;
-}) {
-  const { name, label, type = 'text', options = [], hint, isNeeded, placeholder } = field;
-  const id = `field-${name}`;
-  const common = {
-    id,
-    name,
-    'aria-invalid': fault !== undefined,
-    'aria-describedby': fault !== undefined || hint !== undefined ? `${id}-note` : undefined,
-    required: isNeeded,
-  };
-  const set = (event: { currentTarget: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement }) =>
-    onInput(event.currentTarget.value);
+/** Whether somebody else has changed the record since the form was filled in: what they changed is then shown once. */
+async function hasChanged(
+  { path, valuesOf }: NonNullable<FormOf['stored']>,
+  seen: Signal<Values>,
+  others: Signal<Values>,
+): Promise<boolean> {
+  const now = valuesOf(await read<never>(path));
+  const changed = Object.entries(now).filter(([name, value]) => name in seen.value && value !== seen.value[name]);
+  seen.value = { ...seen.value, ...now };
+  others.value = Object.fromEntries(changed);
+  return changed.length > 0;
+}
+
+function Refused({ error, faults, known }: { error: ApiError; faults: Values; known: ReadonlySet<string> }) {
+  const others = Object.entries(faults).filter(([name]) => !known.has(name));
   return (
-    <div class={type === 'checkbox' ? 'field check' : 'field'}>
-      <label for={id}>{label}</label>
-      {type === 'select' ? (
-        <select {...common} value={value} onChange={set}>
-          {options.map(([each, text]) => (
-            <option key={each} value={each}>
-              {text}
-            </option>
-          ))}
-        </select>
-      ) : type === 'textarea' ? (
-        <textarea {...common} rows={4} value={value} onInput={set} />
-      ) : type === 'checkbox' ? (
-        <input
-          {...common}
-          type="checkbox"
-          checked={value === 'true'}
-          onChange={(event) => onInput(String(event.currentTarget.checked))}
-        />
-      ) : (
-        <input
-          {...common}
-          type={(type === 'number' ? 'text' : type) as 'text'}
-          inputMode={type === 'number' ? 'decimal' : undefined}
-          step={type === 'datetime-local' ? 1 : undefined}
-          value={value}
-          placeholder={placeholder}
-          autocomplete="off"
-          onInput={set}
-        />
-      )}
-      {(fault !== undefined || hint !== undefined) && (
-        <span id={`${id}-note`} class={fault === undefined ? 'soft' : 'fault'}>
-          {fault ?? hint}
-        </span>
-      )}
+    <div class="notice bad" role="alert">
+      <p>{Object.keys(faults).length > 0 ? t.form.refused : sentenceOf(error)}</p>
+      {others.map(([name, codes]) => (
+        <p key={name}>
+          <code>{name}</code>: {codes}
+        </p>
+      ))}
+      {error.code && error.status !== 422 && <code>{error.code}</code>}
     </div>
   );
 }
 
 /** Codes by field as one text each. */
-function flat(details: Record<string, unknown>): Record<string, string> {
+function flat(details: Record<string, unknown>): Values {
   return Object.fromEntries(
-    Object.entries(details).map(([name, codes]) => [
-      name,
-      (Array.isArray(codes) ? codes : [codes])
-        .map((code) => (typeof code === 'string' ? code : JSON.stringify(code)).replaceAll('_', ' '))
-        .join(', '),
-    ]),
+    Object.entries(details).map(([name, codes]) => [name, [codes].flat().map(faultWords).join(', ')]),
   );
 }
 
-/** A button that opens a form. */
+/** A button that opens something. */
 export function Action({
   text,
   isMain = false,
+  isSmall = false,
   children,
 }: {
   text: string;
   isMain?: boolean;
+  isSmall?: boolean;
   children: (close: () => void) => ComponentChildren;
 }) {
   const isOpen = useSignal(false);
@@ -235,7 +221,7 @@ export function Action({
     <>
       <button
         type="button"
-        class={isMain ? 'main' : ''}
+        class={`${isMain ? 'main' : ''} ${isSmall ? 'small' : ''}`.trim()}
         onClick={() => {
           isOpen.value = true;
         }}

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ApiError } from '../frame/api.ts';
 import type { Reading } from '../frame/use-read.ts';
 import { Copy } from './copy.tsx';
+import { faultWords } from './fault-words.ts';
 
 const PATIENCE_MS = 150;
 
@@ -57,6 +58,11 @@ export function Failure({ error, again }: { error: ApiError; again?: (() => void
   return (
     <div class="notice bad" role="alert">
       <p>{sentenceOf(error)}</p>
+      {Object.entries(error.details).map(([name, codes]) => (
+        <p key={name}>
+          <code>{name}</code>: {[codes].flat().map(faultWords).join(', ')}
+        </p>
+      ))}
       <p class="soft">
         {error.code && <code>{error.code}</code>}
         {error.requestId && (

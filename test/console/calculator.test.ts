@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { amountText, centsOf } from '../../console/parts/cents.ts';
 import { calculate, curve, faultsOf } from '../../console/rooms/plans/calculate.ts';
-import { amountText, centsOf } from '../../console/rooms/plans/draft.ts';
 import { priceWords } from '../../console/rooms/plans/price-words.ts';
 import type { ChargeModelName } from '../../src/engine/pricing/charge-models.ts';
 

@@ -1,5 +1,6 @@
 import { go, to } from '../../frame/route.ts';
 import { FormDialog } from '../../parts/form.tsx';
+import type { Offer } from '../../parts/offers.tsx';
 import type { Customer } from '../../parts/records.ts';
 
 const TEXTS = [
@@ -22,7 +23,6 @@ export function CustomerForm({ customer, onClose }: { customer?: Customer; onClo
       title={customer ? 'Edit customer' : 'New customer'}
       submit={customer ? 'Save' : 'Create customer'}
       onClose={onClose}
-      onDone={() => undefined}
       fields={[
         ...(customer
           ? []
@@ -54,17 +54,13 @@ export function CustomerForm({ customer, onClose }: { customer?: Customer; onClo
 }
 
 /** Ends a customer; what was invoiced stays. */
-export function DeleteCustomer({ customer, onClose }: { customer: Customer; onClose: () => void }) {
-  return (
-    <FormDialog
-      title="Delete customer"
-      submit="Delete for good"
-      typed={customer.external_id}
-      onClose={onClose}
-      onDone={() => go(to('customers'))}
-      command={() => ({ method: 'DELETE', path: `/customers/${encodeURIComponent(customer.external_id)}` })}
-    >
-      <p>Its subscriptions end now, and drafts become final. Invoices and payments stay. This cannot be taken back.</p>
-    </FormDialog>
-  );
-}
+export const deletesCustomer = ({ external_id }: Customer): Offer => ({
+  text: 'Delete',
+  title: 'Delete customer',
+  submit: 'Delete for good',
+  needs: 'customer',
+  typed: external_id,
+  about: 'Its subscriptions end now, and drafts become final. Invoices and payments stay. This cannot be taken back.',
+  onDone: () => go(to('customers')),
+  command: () => ({ method: 'DELETE', path: `/customers/${encodeURIComponent(external_id)}` }),
+});

@@ -6,23 +6,44 @@ import { Badge } from '../../parts/badge.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { Action } from '../../parts/form.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import { Offers } from '../../parts/offers.tsx';
 import { Facts, Page, Section, Tabs } from '../../parts/page.tsx';
 import { type Activity, type Customer, customerName, type Invoice, type Subscription } from '../../parts/records.ts';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { type PageMeta, Table } from '../../parts/table.tsx';
 import { day, When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
+import { AppliedCoupons } from '../coupons/applied.tsx';
+import { appliesCoupon } from '../coupons/offers.ts';
+import { COLUMNS as CREDIT_NOTE_COLUMNS } from '../credit-notes/credit-notes.tsx';
+import type { CreditNote } from '../credit-notes/records.ts';
 import { InvoiceTable } from '../invoices/invoice-table.tsx';
 import { ActivityList } from '../logs/activity-list.tsx';
+import { requestsPayment } from '../payments/request-payment.tsx';
 import { SubscribeForm } from '../subscriptions/subscribe-form.tsx';
-import { CustomerForm, DeleteCustomer } from './customer-form.tsx';
+import type { Wallet } from '../wallets/records.ts';
+import { CustomerForm, deletesCustomer } from './customer-form.tsx';
 import { Payments } from './payments.tsx';
 import { PortalLink } from './portal-link.tsx';
-import { type Wallet, Wallets } from './wallets.tsx';
+import { Wallets } from './wallets.tsx';
+
+/** What a key must read to see a tab. */
+const NEEDS: Record<string, string> = {
+  invoices: 'invoice',
+  payments: 'payment',
+  'credit-notes': 'credit_note',
+  wallets: 'wallet',
+  coupons: 'applied_coupon',
+};
 
 const TABS = [
   ['overview', 'Overview'],
   ['invoices', 'Invoices'],
   ['payments', 'Payments'],
+  ['credit-notes', 'Credit notes'],
+  ['wallets', 'Wallets'],
+  ['coupons', 'Coupons'],
   ['details', 'Details'],
 ] as const;
 
@@ -49,18 +70,16 @@ export function CustomerPage({ externalId }: { externalId: string }) {
                 <Action text="Subscribe">{(close) => <SubscribeForm customerId={externalId} onClose={close} />}</Action>
               )}
               {can('customer', 'write') && (
-                <>
-                  <Action text="Edit">{(close) => <CustomerForm customer={customer} onClose={close} />}</Action>
-                  <Action text="Delete">{(close) => <DeleteCustomer customer={customer} onClose={close} />}</Action>
-                </>
+                <Action text="Edit">{(close) => <CustomerForm customer={customer} onClose={close} />}</Action>
               )}
+              <Offers of={[requestsPayment(externalId), deletesCustomer(customer)]} />
             </>
           }
         >
           <Balance externalId={externalId} customer={customer} />
           <Tabs
             open={tab}
-            of={TABS.filter(([name]) => name !== 'payments' || can('payment')).map(([name, text]) => ({
+            of={TABS.filter(([name]) => NEEDS[name] === undefined || can(NEEDS[name])).map(([name, text]) => ({
               name,
               text,
               href: to('customers', externalId, name === 'overview' ? undefined : name),
@@ -68,6 +87,26 @@ export function CustomerPage({ externalId }: { externalId: string }) {
           />
           {tab === 'invoices' && <CustomerInvoices id={id} />}
           {tab === 'payments' && <Payments id={id} />}
+          {tab === 'credit-notes' && (
+            <Listing<CreditNote>
+              path={`/customers/${id}/credit_notes`}
+              root="credit_notes"
+              isUncounted
+              label={t.creditNotes.title}
+              columns={CREDIT_NOTE_COLUMNS}
+              href={({ svc_id }) => to('credit-notes', svc_id)}
+              empty={{ title: t.creditNotes.none, children: <p class="soft">{t.creditNotes.noneHint}</p> }}
+            />
+          )}
+          {tab === 'wallets' && <Wallets externalId={externalId} currency={customer.currency} />}
+          {tab === 'coupons' && (
+            <>
+              <p class="bar">
+                <Offers of={[appliesCoupon({ customerId: externalId })]} />
+              </p>
+              <AppliedCoupons filters={{ external_customer_id: externalId }} by="coupon" />
+            </>
+          )}
           {tab === 'details' && <Details customer={customer} />}
           {tab === 'overview' && <Overview externalId={externalId} />}
         </Page>
@@ -178,7 +217,6 @@ function Overview({ externalId }: { externalId: string }) {
           </Shown>
         </Section>
       )}
-      <Wallets externalId={externalId} />
       {can('activity_log') && (
         <Section title="What happened">
           <Shown of={activities}>

@@ -3,21 +3,9 @@ import { useRead } from '../../frame/use-read.ts';
 import { money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
-import { type PageMeta, Pager, Table } from '../../parts/table.tsx';
+import { type Column, type PageMeta, Pager, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/times.tsx';
-
-export interface Payment {
-  svc_id: string;
-  invoice_ids: string[];
-  invoice_numbers: string[];
-  amount_cents: number;
-  amount_currency: string;
-  payment_status: string;
-  type: string;
-  payment_provider_type: string | null;
-  provider_error: { message: string; error_code: string } | null;
-  created_at: string;
-}
+import type { Payment } from '../payments/records.ts';
 
 /** Payments of a customer with what the provider answered. */
 export function Payments({ id }: { id: string }) {
@@ -42,39 +30,42 @@ export function Payments({ id }: { id: string }) {
   );
 }
 
+export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
+  { head: 'When', cell: ({ created_at }) => <When at={created_at} /> },
+  {
+    head: 'For',
+    cell: ({ invoice_ids, invoice_numbers }) =>
+      invoice_ids.map((id, index) => (
+        <a key={id} href={to('invoices', id)}>
+          {invoice_numbers[index] ?? 'invoice'}{' '}
+        </a>
+      )),
+  },
+  { head: 'By', cell: ({ type, payment_provider_type }) => payment_provider_type ?? type, isExtra: true },
+  {
+    head: 'State',
+    cell: ({ payment_status, provider_error }) => (
+      <>
+        <Badge of={payment_status} />
+        {provider_error && <span class="second">{provider_error.message}</span>}
+      </>
+    ),
+  },
+  {
+    head: 'Amount',
+    cell: ({ amount_cents, amount_currency }) => money(amount_cents, amount_currency),
+    isNumber: true,
+  },
+];
+
 export function PaymentTable({ payments }: { payments: readonly Payment[] }) {
   return (
     <Table
       label="Payments"
       rows={payments}
       keyOf={({ svc_id }) => svc_id}
-      columns={[
-        { head: 'When', cell: ({ created_at }) => <When at={created_at} /> },
-        {
-          head: 'For',
-          cell: ({ invoice_ids, invoice_numbers }) =>
-            invoice_ids.map((id, index) => (
-              <a key={id} href={to('invoices', id)}>
-                {invoice_numbers[index] ?? 'invoice'}{' '}
-              </a>
-            )),
-        },
-        { head: 'By', cell: ({ type, payment_provider_type }) => payment_provider_type ?? type, isExtra: true },
-        {
-          head: 'State',
-          cell: ({ payment_status, provider_error }) => (
-            <>
-              <Badge of={payment_status} />
-              {provider_error && <span class="second">{provider_error.message}</span>}
-            </>
-          ),
-        },
-        {
-          head: 'Amount',
-          cell: ({ amount_cents, amount_currency }) => money(amount_cents, amount_currency),
-          isNumber: true,
-        },
-      ]}
+      href={({ svc_id }) => to('payments', svc_id)}
+      columns={PAYMENT_COLUMNS}
     />
   );
 }

@@ -1,7 +1,6 @@
-import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { count } from '../../parts/amounts.ts';
-import { Action, FormDialog } from '../../parts/form.tsx';
+import { Offers } from '../../parts/offers.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { When } from '../../parts/times.tsx';
@@ -49,28 +48,22 @@ export function Unmatched() {
               },
               {
                 head: 'Do',
-                cell: ({ code }) =>
-                  can('event', 'write') && (
-                    <Action text="Match again">
-                      {(close) => (
-                        <FormDialog
-                          title="Match these events again"
-                          submit="Match again"
-                          onClose={close}
-                          command={() => ({
-                            method: 'POST',
-                            path: '/events/unmatched/heal',
-                            body: { heal: { code } },
-                          })}
-                        >
-                          <p>
-                            Once the metric, the plan or the subscription is mended, these events are counted as if they
-                            had come now.
-                          </p>
-                        </FormDialog>
-                      )}
-                    </Action>
-                  ),
+                cell: ({ code }) => (
+                  <Offers
+                    of={[
+                      {
+                        text: 'Match again',
+                        title: 'Match these events again',
+                        submit: 'Match again',
+                        needs: 'event',
+                        about:
+                          'Once the metric, the plan or the subscription is mended, these events are counted as if ' +
+                          'they had come now.',
+                        command: () => ({ method: 'POST', path: '/events/unmatched/heal', body: { heal: { code } } }),
+                      },
+                    ]}
+                  />
+                ),
               },
             ]}
           />

@@ -7,8 +7,10 @@ import { copyText, Id } from '../../parts/copy.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
 import { customerName, type Invoice } from '../../parts/records.ts';
 import { Shown } from '../../parts/states.tsx';
+import { SumSteps } from '../../parts/sum-steps.tsx';
 import { day, When } from '../../parts/times.tsx';
-import { type Payment, PaymentTable } from '../customers/payments.tsx';
+import { PaymentTable } from '../customers/payments.tsx';
+import type { Payment } from '../payments/records.ts';
 import { type Fee, Fees } from './fees.tsx';
 import { InvoiceActions } from './invoice-actions.tsx';
 import { factsOf, stepsOf } from './totals.ts';
@@ -73,16 +75,7 @@ export function InvoicePage({ id }: { id: string }) {
             <Fees fees={invoice.fees} currency={invoice.currency} />
           </Section>
           <Section title="From fees to the amount due">
-            <table class="sum-steps">
-              <tbody>
-                {stepsOf(invoice).map(({ text, cents, isTotal }) => (
-                  <tr key={text} class={isTotal ? 'total' : ''}>
-                    <td>{text}</td>
-                    <td class="number">{money(cents, invoice.currency)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <SumSteps of={stepsOf(invoice)} currency={invoice.currency} />
           </Section>
           {payments.data && payments.data.payments.length > 0 && (
             <Section title="Payments">

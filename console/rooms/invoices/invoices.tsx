@@ -1,7 +1,6 @@
 import { route, searchOf, to } from '../../frame/route.ts';
-import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
-import { Action, FormDialog } from '../../parts/form.tsx';
+import { type Offer, Offers } from '../../parts/offers.tsx';
 import { Page } from '../../parts/page.tsx';
 import type { Invoice } from '../../parts/records.ts';
 import { Empty } from '../../parts/states.tsx';
@@ -36,34 +35,12 @@ function List() {
     <Page
       title="Invoices"
       actions={
-        can('invoice', 'write') && (
-          <>
-            {show === 'draft' && (
-              <Action text="Finalize all drafts">
-                {(close) => (
-                  <RunDialog
-                    title="Finalize all drafts"
-                    path="/invoices/finalize_all"
-                    submit="Finalize all"
-                    onClose={close}
-                  />
-                )}
-              </Action>
-            )}
-            {show === 'failed' && (
-              <Action text="Try all again">
-                {(close) => (
-                  <RunDialog
-                    title="Try failed invoices again"
-                    path="/invoices/retry_all"
-                    submit="Try all"
-                    onClose={close}
-                  />
-                )}
-              </Action>
-            )}
-          </>
-        )
+        <Offers
+          of={[
+            show === 'draft' && run('Finalize all drafts', 'Finalize all', '/invoices/finalize_all'),
+            show === 'failed' && run('Try all again', 'Try all', '/invoices/retry_all'),
+          ]}
+        />
       }
     >
       <div class="bar">
@@ -97,15 +74,10 @@ function List() {
   );
 }
 
-function RunDialog(props: { title: string; path: string; submit: string; onClose: () => void }) {
-  return (
-    <FormDialog
-      title={props.title}
-      submit={props.submit}
-      onClose={props.onClose}
-      command={() => ({ method: 'POST', path: props.path })}
-    >
-      <p>It begins now and goes on in the background; the list shows how far it is.</p>
-    </FormDialog>
-  );
-}
+const run = (text: string, submit: string, path: string): Offer => ({
+  text,
+  submit,
+  needs: 'invoice',
+  about: 'It begins now and goes on in the background; the list shows how far it is.',
+  command: () => ({ method: 'POST', path }),
+});

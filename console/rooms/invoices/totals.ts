@@ -1,18 +1,13 @@
 import { money } from '../../parts/amounts.ts';
 import { customerName } from '../../parts/records.ts';
+import type { SumStep } from '../../parts/sum-steps.tsx';
 import { day } from '../../parts/times.tsx';
 import type { FullInvoice } from './invoice.tsx';
 
-interface Step {
-  text: string;
-  cents: number;
-  isTotal?: true;
-}
-
 /** The way from the sum of fees to what is due, without steps that change nothing. */
-export function stepsOf(invoice: FullInvoice): Step[] {
-  const less = (text: string, cents: number): Step[] => (cents === 0 ? [] : [{ text, cents: -cents }]);
-  const steps: Step[] = [
+export function stepsOf(invoice: FullInvoice): SumStep[] {
+  const less = (text: string, cents: number): SumStep[] => (cents === 0 ? [] : [{ text, cents: -cents }]);
+  const steps: SumStep[] = [
     { text: 'Fees', cents: invoice.fees_amount_cents },
     ...less('Billed before, when a threshold was passed', invoice.progressive_billing_credit_amount_cents),
     ...less('Coupons', invoice.coupons_amount_cents),

@@ -4,6 +4,7 @@ import { useRead } from '../../frame/use-read.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Action, FormDialog } from '../../parts/form.tsx';
+import { Offers } from '../../parts/offers.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { Shown } from '../../parts/states.tsx';
 import { type PageMeta, Table } from '../../parts/table.tsx';
@@ -72,37 +73,31 @@ export default function Keys() {
               },
               {
                 head: 'Do',
-                cell: (key) =>
-                  mayWrite && (
-                    <span class="actions">
-                      <Action text="Rotate">
-                        {(close) => (
-                          <FormDialog
-                            title={`Rotate the key …${key.last4}`}
-                            submit="Rotate"
-                            onClose={close}
-                            onDone={show}
-                            command={() => ({ method: 'POST', path: `/api_keys/${key.svc_id}/rotate` })}
-                          >
-                            <p>A new key takes its place; the old one ends now, with the sessions that it opened.</p>
-                          </FormDialog>
-                        )}
-                      </Action>
-                      <Action text="End">
-                        {(close) => (
-                          <FormDialog
-                            title={`End the key …${key.last4}`}
-                            submit="End it"
-                            typed={key.last4}
-                            onClose={close}
-                            command={() => ({ method: 'DELETE', path: `/api_keys/${key.svc_id}` })}
-                          >
-                            <p>Whoever uses it is refused from now on. This cannot be taken back.</p>
-                          </FormDialog>
-                        )}
-                      </Action>
-                    </span>
-                  ),
+                cell: (key) => (
+                  <span class="actions">
+                    <Offers
+                      of={[
+                        {
+                          text: 'Rotate',
+                          title: `Rotate the key …${key.last4}`,
+                          needs: 'api_key',
+                          about: 'A new key takes its place; the old one ends now, with the sessions that it opened.',
+                          onDone: show,
+                          command: () => ({ method: 'POST', path: `/api_keys/${key.svc_id}/rotate` }),
+                        },
+                        {
+                          text: 'End',
+                          title: `End the key …${key.last4}`,
+                          submit: 'End it',
+                          needs: 'api_key',
+                          typed: key.last4,
+                          about: 'Whoever uses it is refused from now on. This cannot be taken back.',
+                          command: () => ({ method: 'DELETE', path: `/api_keys/${key.svc_id}` }),
+                        },
+                      ]}
+                    />
+                  </span>
+                ),
               },
             ]}
           />

@@ -1,6 +1,5 @@
-import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
-import { Action, FormDialog } from '../../parts/form.tsx';
+import { Offers } from '../../parts/offers.tsx';
 import { Shown } from '../../parts/states.tsx';
 import { type PageMeta, Table } from '../../parts/table.tsx';
 import { Ago, When } from '../../parts/times.tsx';
@@ -34,21 +33,19 @@ export function Sessions() {
             { head: 'Ends', cell: ({ expires_at }) => <When at={expires_at} />, isExtra: true },
             {
               head: 'Do',
-              cell: ({ svc_id }) =>
-                can('api_key', 'write') && (
-                  <Action text="Sign out">
-                    {(close) => (
-                      <FormDialog
-                        title="Sign this browser out"
-                        submit="Sign out"
-                        onClose={close}
-                        command={() => ({ method: 'DELETE', path: `/console_sessions/${svc_id}` })}
-                      >
-                        <p>Its next request is refused. Its other organizations stay open.</p>
-                      </FormDialog>
-                    )}
-                  </Action>
-                ),
+              cell: ({ svc_id }) => (
+                <Offers
+                  of={[
+                    {
+                      text: 'Sign out',
+                      title: 'Sign this browser out',
+                      needs: 'api_key',
+                      about: 'Its next request is refused. Its other organizations stay open.',
+                      command: () => ({ method: 'DELETE', path: `/console_sessions/${svc_id}` }),
+                    },
+                  ]}
+                />
+              ),
             },
           ]}
         />

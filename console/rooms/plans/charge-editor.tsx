@@ -1,5 +1,5 @@
 import type { ChargeModelName } from '../../../src/engine/pricing/charge-models.ts';
-import { FieldInput } from '../../parts/form.tsx';
+import { FieldInput } from '../../parts/field.tsx';
 import { faultsOf } from './calculate.ts';
 import { Calculator } from './calculator.tsx';
 import { type DraftCharge, propertiesFor } from './draft.ts';

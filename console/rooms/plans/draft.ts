@@ -1,4 +1,5 @@
 import type { ChargeModelName } from '../../../src/engine/pricing/charge-models.ts';
+import { centsOf } from '../../parts/cents.ts';
 import type { Charge, Plan } from './records.ts';
 
 export interface DraftCharge {
@@ -84,19 +85,6 @@ function chargeOf(charge: Charge, isCopy: boolean): DraftCharge {
     properties: charge.properties,
     kept: { invoice_display_name, pay_in_advance, min_amount_cents, filters },
   };
-}
-
-/** An amount in the main unit as whole smallest units; undefined where it is none, or has too many decimals. */
-export function centsOf(text: string, exponent: number): number | undefined {
-  const [, whole, fraction = ''] = /^(\d{1,12})(?:\.(\d*))?$/.exec(text.trim()) ?? [];
-  if (whole === undefined || fraction.length > exponent) return undefined;
-  return Number(whole + fraction.padEnd(exponent, '0'));
-}
-
-export function amountText(cents: number, exponent: number): string {
-  if (exponent === 0) return String(cents);
-  const digits = String(cents).padStart(exponent + 1, '0');
-  return `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
 }
 
 /** The body that creates or changes the plan. */

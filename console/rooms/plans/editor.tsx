@@ -1,14 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { exponentOf, isCurrency } from '../../../src/engine/money/currency.ts';
+import { isCurrency } from '../../../src/engine/money/currency.ts';
 import { go, to } from '../../frame/route.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { count } from '../../parts/amounts.ts';
-import { Action, FieldInput, FormDialog } from '../../parts/form.tsx';
+import { amountText, centsOf, exponentIn } from '../../parts/cents.ts';
+import { FieldInput } from '../../parts/field.tsx';
+import { Action, FormDialog } from '../../parts/form.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { Empty, Loading, Shown } from '../../parts/states.tsx';
 import { ChargeEditor } from './charge-editor.tsx';
-import { amountText, bodyOf, centsOf, changesOf, type Draft, draftOf, emptyDraft, newCharge } from './draft.ts';
+import { bodyOf, changesOf, type Draft, draftOf, emptyDraft, newCharge } from './draft.ts';
 import type { Metric, Plan } from './records.ts';
 
 const INTERVALS = [
@@ -18,8 +20,6 @@ const INTERVALS = [
   ['semiannual', 'Half a year'],
   ['yearly', 'Year'],
 ] as const;
-
-const exponentIn = (currency: string): number => (isCurrency(currency) ? exponentOf(currency) : 2);
 
 /** Makes a plan, from nothing or `from` another, or changes the one with `code`. */
 export function PlanEditor({ code, from }: { code?: string; from?: string | undefined }) {

@@ -4,7 +4,7 @@ import { useRead } from '../../frame/use-read.ts';
 import { count, money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Id } from '../../parts/copy.tsx';
-import { Action, FormDialog } from '../../parts/form.tsx';
+import { type Offer, Offers } from '../../parts/offers.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
 import { Shown } from '../../parts/states.tsx';
 import { Calculator } from './calculator.tsx';
@@ -30,7 +30,7 @@ export function PlanPage({ code }: { code: string }) {
                 <a class="button" href={to('plans', plan.code, 'edit')}>
                   Edit
                 </a>
-                <Action text="Delete">{(close) => <DeletePlan plan={plan} onClose={close} />}</Action>
+                <Offers of={[deletesPlan(plan)]} />
               </>
             )
           }
@@ -93,22 +93,13 @@ function ChargePrices({ charge, currency }: { charge: Charge; currency: string }
   );
 }
 
-function DeletePlan({ plan, onClose }: { plan: Plan; onClose: () => void }) {
-  return (
-    <FormDialog
-      title="Delete the plan"
-      submit="Delete for good"
-      typed={plan.code}
-      onClose={onClose}
-      onDone={() => go(to('plans'))}
-      command={() => ({ method: 'DELETE', path: `/plans/${encodeURIComponent(plan.code)}` })}
-    >
-      <p>
-        {plan.active_subscriptions_count === 0
-          ? 'Nobody is subscribed to it.'
-          : `${count(plan.active_subscriptions_count)} active subscriptions end, and their usage is billed.`}{' '}
-        This cannot be taken back.
-      </p>
-    </FormDialog>
-  );
-}
+const deletesPlan = (plan: Plan): Offer => ({
+  text: 'Delete',
+  title: 'Delete the plan',
+  submit: 'Delete for good',
+  needs: 'plan',
+  typed: plan.code,
+  about: 'Its subscriptions end, and their usage is billed. This cannot be taken back.',
+  onDone: () => go(to('plans')),
+  command: () => ({ method: 'DELETE', path: `/plans/${encodeURIComponent(plan.code)}` }),
+});

@@ -6,6 +6,7 @@ import { Badge } from '../../parts/badge.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { Action } from '../../parts/form.tsx';
+import { Offers } from '../../parts/offers.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
 import type { Subscription } from '../../parts/records.ts';
 import { Empty, Shown } from '../../parts/states.tsx';
@@ -13,7 +14,7 @@ import { Table } from '../../parts/table.tsx';
 import { day } from '../../parts/times.tsx';
 import { SendEvent } from '../events/send-event.tsx';
 import { SubscribeForm } from './subscribe-form.tsx';
-import { TerminateForm } from './terminate-form.tsx';
+import { terminates } from './terminate.ts';
 
 interface ChargeUsage {
   units: string;
@@ -65,21 +66,17 @@ export function SubscriptionPage({ externalId }: { externalId: string }) {
                 </Action>
               )}
               {can('subscription', 'write') && subscription.status === 'active' && (
-                <>
-                  <Action text="Change plan">
-                    {(close) => (
-                      <SubscribeForm
-                        customerId={subscription.external_customer_id}
-                        subscriptionId={externalId}
-                        onClose={close}
-                      />
-                    )}
-                  </Action>
-                  <Action text="Terminate">
-                    {(close) => <TerminateForm subscription={subscription} onClose={close} />}
-                  </Action>
-                </>
+                <Action text="Change plan">
+                  {(close) => (
+                    <SubscribeForm
+                      customerId={subscription.external_customer_id}
+                      subscriptionId={externalId}
+                      onClose={close}
+                    />
+                  )}
+                </Action>
               )}
+              <Offers of={[subscription.status === 'active' && terminates(subscription)]} />
             </>
           }
         >

@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals';
-import { can } from '../../frame/session.ts';
 import type { Reading } from '../../frame/use-read.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Action, FormDialog } from '../../parts/form.tsx';
+import { Offers } from '../../parts/offers.tsx';
 import { Facts } from '../../parts/page.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { Choices, type PageMeta, Pager, Table } from '../../parts/table.tsx';
@@ -76,20 +75,17 @@ export function Deliveries({
                   { head: 'Made', cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
                   {
                     head: 'Do',
-                    cell: ({ svc_id, status }) =>
-                      can('webhook_endpoint', 'write') &&
-                      status === 'failed' && (
-                        <Action text="Send again">
-                          {(close) => (
-                            <FormDialog
-                              title="Send again"
-                              submit="Send again"
-                              onClose={close}
-                              command={() => ({ method: 'POST', path: `/webhooks/${svc_id}/retry` })}
-                            />
-                          )}
-                        </Action>
-                      ),
+                    cell: ({ svc_id, status }) => (
+                      <Offers
+                        of={[
+                          status === 'failed' && {
+                            text: 'Send again',
+                            needs: 'webhook_endpoint',
+                            command: () => ({ method: 'POST', path: `/webhooks/${svc_id}/retry` }),
+                          },
+                        ]}
+                      />
+                    ),
                   },
                 ]}
               />

@@ -1,8 +1,9 @@
-import { route, searchOf, to } from '../../frame/route.ts';
+import { go, route, searchOf, to } from '../../frame/route.ts';
 import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Action, FormDialog } from '../../parts/form.tsx';
+import { Offers } from '../../parts/offers.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { type PageMeta, Pager, Table } from '../../parts/table.tsx';
@@ -93,36 +94,35 @@ function EndpointPage({ id }: { id: string }) {
           back={{ href: to('webhooks'), text: 'Webhooks' }}
           under={endpoint.name ? endpoint.webhook_url : undefined}
           actions={
-            can('webhook_endpoint', 'write') && (
-              <>
-                <Action text="Send a test">
-                  {(close) => (
-                    <FormDialog
-                      title="Send a test"
-                      submit="Send"
-                      onClose={close}
-                      command={() => ({ method: 'POST', path: `${path}/test` })}
-                    >
-                      <p>The endpoint gets a message of the type that tests have; it shows in the log below.</p>
-                    </FormDialog>
-                  )}
-                </Action>
+            <>
+              <Offers
+                of={[
+                  {
+                    text: 'Send a test',
+                    submit: 'Send',
+                    needs: 'webhook_endpoint',
+                    about: 'The endpoint gets a message of the type that tests have; it shows in the log below.',
+                    command: () => ({ method: 'POST', path: `${path}/test` }),
+                  },
+                ]}
+              />
+              {can('webhook_endpoint', 'write') && (
                 <Action text="Edit">{(close) => <EndpointForm endpoint={endpoint} onClose={close} />}</Action>
-                <Action text="Delete">
-                  {(close) => (
-                    <FormDialog
-                      title="Delete the endpoint"
-                      submit="Delete"
-                      typed="delete"
-                      onClose={close}
-                      command={() => ({ method: 'DELETE', path })}
-                    >
-                      <p>It hears of nothing any more. What waits for it is dropped.</p>
-                    </FormDialog>
-                  )}
-                </Action>
-              </>
-            )
+              )}
+              <Offers
+                of={[
+                  {
+                    text: 'Delete',
+                    title: 'Delete the endpoint',
+                    needs: 'webhook_endpoint',
+                    typed: 'delete',
+                    about: 'It hears of nothing any more. What waits for it is dropped.',
+                    onDone: () => go(to('webhooks')),
+                    command: () => ({ method: 'DELETE', path }),
+                  },
+                ]}
+              />
+            </>
           }
         >
           <div class="card padded">
