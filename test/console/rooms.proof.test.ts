@@ -1,0 +1,224 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildOnce } from '../support/build-once.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { expectAccessible, lacksChromium, launch, openPage } from './browser.ts';
+import { type Company, openCompany } from './company.ts';
+
+const MODES = [
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 375],
+  ['dark', 375],
+] as const;
+
+// One story a room: what a person comes for, by the buttons and fields that they see.
+describe.skipIf(lacksChromium())('rooms of the console', () => {
+  let service: TestService;
+  let browser: Browser;
+  let company: Company;
+  beforeAll(async () => {
+    await buildOnce();
+    service = await startService({ settings: { RATE_LIMIT_CONSOLE: '1000' } });
+    browser = await launch();
+    company = await openCompany(service);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  async function signIn(page: Page, apiKey = company.apiKey): Promise<string> {
+    await page.goto(`${service.url}/console`);
+    await page.getByLabel('API key').fill(apiKey);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.locator('header.page h1').waitFor();
+    return page.url().replace(/\/home.*$/, '');
+  }
+
+  /** Plays a story in a room that is reached from home by the menu, without a complaint of the browser. */
+  const story = (title: string, room: string, play: (page: Page, root: string) => Promise<void>) =>
+    test(title, async () => {
+      const { page, context, complaints, foreign } = await openPage(browser);
+      const root = await signIn(page);
+      await page.getByRole('navigation', { name: 'Rooms' }).getByRole('link', { name: room, exact: true }).click();
+      await page.getByRole('heading', { name: room, exact: true, level: 1 }).waitFor();
+      await play(page, root);
+      expect([complaints, foreign]).toEqual([[], []]);
+      await context.close();
+    });
+
+  const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).first().click();
+  const send = (page: Page, name: string) =>
+    page.locator('dialog').getByRole('button', { name, exact: true }).last().click();
+  const gone = (page: Page) => page.locator('dialog').waitFor({ state: 'detached' });
+
+  story('a credit note is estimated on the page of its invoice, and issued', 'Credit notes', async (page, root) => {
+    await page.locator('main a[data-row]').first().click();
+    await page.getByText('Against what is due').waitFor();
+    await page.goto(`${root}/invoices/${company.invoiceId}`);
+    await page.getByRole('link', { name: 'Credit note', exact: true }).click();
+    await page.getByRole('heading', { name: /^Credit note of/ }).waitFor();
+    const amounts = page.locator('.field input[inputmode=decimal]');
+    await until(async () => (await amounts.count()) > 0 || undefined);
+    for (const each of await amounts.all()) await each.fill('0');
+    await page.getByLabel('Team').fill('1');
+    await page.getByText('$1.08').first().waitFor();
+    await page.getByLabel('Give it').selectOption('offset');
+    await press(page, 'Issue the credit note');
+    await page.getByText('Against what is due').waitFor();
+    const { body } = await company.client.get('/credit_notes');
+    expect(body.credit_notes.map((note: { total_amount_cents: number }) => note.total_amount_cents)).toEqual([
+      108, 1080,
+    ]);
+  });
+
+  story('a payment that was recorded leads to its invoice, and who owes is asked to pay', 'Payments', async (page) => {
+    await page.locator('main a[data-row]').first().click();
+    await page.getByRole('heading', { name: 'Payment of $20.00' }).waitFor();
+    await page.getByRole('link', { name: 'Payments', exact: true }).first().click();
+    await press(page, 'Requests');
+    await page.getByText('Nobody was asked to pay yet').waitFor();
+    await press(page, 'Request payment');
+    await page.getByLabel('External id of the customer').fill('nevada');
+    await page.getByText(/: \$53\.\d\d, due since/).waitFor();
+    await send(page, 'Send the request');
+    await gone(page);
+    await page.locator('main a[data-row]').first().click();
+    await page.getByRole('heading', { name: /^Request for \$53/ }).waitFor();
+  });
+
+  story('a wallet is topped up and shows where its credits went', 'Wallets', async (page) => {
+    await page.locator('main a[data-row]').first().click();
+    await page.getByRole('heading', { name: 'Prepaid' }).waitFor();
+    await press(page, 'Top up');
+    await page.getByLabel('Credits that are given').fill('7');
+    await send(page, 'Add credits');
+    await gone(page);
+    await page.locator('.figure b').getByText('$57.00').first().waitFor();
+    await page.getByRole('button', { name: 'Given' }).first().click();
+    await page.getByText('7 of 7 credits are left.').waitFor();
+  });
+
+  story('a coupon is made and given to a customer', 'Coupons', async (page) => {
+    await press(page, 'New coupon');
+    await page.getByLabel('Name').fill('Five off');
+    await page.getByLabel('Code', { exact: true }).fill('five');
+    await page.getByLabel('Worth').fill('5');
+    await send(page, 'Create coupon');
+    await page.locator('dialog .fault').first().waitFor();
+    await page.getByLabel('Currency').fill('usd');
+    await send(page, 'Create coupon');
+    await page.getByRole('heading', { name: 'Five off' }).waitFor();
+    await press(page, 'Give to a customer');
+    await page.getByLabel('External id of the customer').fill('ada');
+    await send(page, 'Give to a customer');
+    await gone(page);
+    await page.getByRole('region', { name: 'Coupons in use' }).getByRole('link', { name: 'ada' }).waitFor();
+  });
+
+  story('a feature gets a privilege, and says who may use it', 'Features', async (page) => {
+    await page.locator('main a[data-row]').first().click();
+    await page.getByRole('heading', { name: 'Seats', level: 1 }).waitFor();
+    await press(page, 'Add a privilege');
+    await page.getByLabel('Code').fill('sso');
+    await page.locator('dialog').getByLabel('Value').selectOption('boolean');
+    await send(page, 'Add a privilege');
+    await gone(page);
+    await page.getByRole('cell', { name: 'yes or no' }).waitFor();
+    await page.getByRole('cell', { name: 'Maximum' }).waitFor();
+    await page.getByLabel('External id of the subscription').fill('ada-1');
+    await press(page, 'Ask');
+    await page.getByText('allowed', { exact: true }).waitFor();
+    await page.getByText('max: 5').waitFor();
+  });
+
+  story('the books are audited, and a finding is acknowledged', 'Audit', async (page) => {
+    await page.getByText('The books are right').waitFor();
+    await press(page, 'Audit now');
+    await send(page, 'Audit now');
+    await gone(page);
+    await press(page, 'Runs');
+    await page.getByText('by hand').first().waitFor();
+  });
+
+  story('a mail that a sandbox keeps is found', 'Mails', async (page) => {
+    await page.getByText('A sandbox sends no mail.').waitFor();
+    await page.getByRole('link', { name: 'What it would have sent' }).click();
+    await page.getByRole('heading', { name: 'Test clock' }).waitFor();
+  });
+
+  story('an organization is changed by two people, who see what the other did', 'Settings', async (page) => {
+    await page.getByLabel('City').waitFor();
+    await page.getByLabel('City').fill('Dallas');
+    await company.client.put('/organizations', { organization: { zipcode: '73301' } });
+    await press(page, 'Save');
+    await page.getByText('Somebody has changed this since you opened it.', { exact: false }).waitFor();
+    await page.getByText('Postal code: 73301').waitFor();
+    await press(page, 'Save');
+    await until(async () => {
+      const { body } = await company.client.get('/organizations');
+      return body.organization.city === 'Dallas' && body.organization.zipcode === '73301';
+    });
+    await page.getByRole('link', { name: 'Taxes', exact: true }).click();
+    await press(page, 'New tax');
+    await page.getByLabel('Name').fill('VAT 19 %');
+    await page.getByLabel('Code').fill('vat19');
+    await page.getByLabel('Rate in percent').fill('19');
+    await send(page, 'Create tax');
+    await gone(page);
+    await page.getByRole('cell', { name: 'VAT 19 %' }).waitFor();
+    await page.getByRole('link', { name: 'Billing entities', exact: true }).click();
+    await page.locator('main a[data-row]').first().click();
+    await page.getByText('Its documents lack', { exact: false }).waitFor();
+  });
+
+  const pages = () => [
+    'credit-notes',
+    `credit-notes/${company.creditNoteId}`,
+    `credit-notes/new?invoice=${company.invoiceId}`,
+    'payments',
+    'payments?show=requests',
+    'payments?show=campaigns',
+    'payments?show=inbound',
+    'wallets',
+    `wallets/${company.walletId}`,
+    'coupons',
+    'coupons/welcome',
+    'features',
+    'features/seats',
+    'audit',
+    'audit?show=runs',
+    'mails',
+    'settings',
+    'settings/entities',
+    'settings/taxes',
+    'settings/providers',
+    'settings/retention',
+    'customers/ada/credit-notes',
+    'customers/nevada/wallets',
+    'customers/zed/coupons',
+  ];
+
+  test.each(MODES)(
+    'these rooms are accessible in %s colours at %i pixels, and ask nothing from elsewhere',
+    { timeout: 400_000 },
+    async (colorScheme, width) => {
+      const { page, context, complaints, foreign } = await openPage(browser, {
+        colorScheme,
+        viewport: { width, height: 900 },
+      });
+      const root = await signIn(page);
+      for (const each of pages()) {
+        await page.goto(`${root}/${each}`);
+        await page.locator('header.page h1').waitFor();
+        await until(async () => (await page.locator('[aria-busy]').count()) === 0 || undefined);
+        await expectAccessible(page, each);
+        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), each).toBe(true);
+      }
+      expect([complaints, foreign]).toEqual([[], []]);
+      await context.close();
+    },
+  );
+});
