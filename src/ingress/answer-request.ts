@@ -8,6 +8,7 @@ import { authorizationOf } from './authorization.ts';
 import { admitSession } from './console/admit-session.ts';
 import { answeredInTime } from './database-in-time.ts';
 import type { EdgeDeps, Outcome } from './edge-deps.ts';
+import { Ending } from './ending.ts';
 import { ignoredHeader } from './ignored-fields.ts';
 import { addressOf, type EdgeLocals, type Limit, type RateFigures } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
@@ -41,13 +42,13 @@ export function answerRequest(
     let used = deps;
     let call: Call | undefined;
     // Work of a read for a caller who is gone or answered is cancelled.
-    const ending = new AbortController();
+    const ending = new Ending();
     response.once('close', () => ending.abort());
     try {
       const identity = await authenticate(deps, request, response);
       if (identity.sessionId !== undefined) used = ofSessions;
       const unread = { sent: undefined, read: undefined, ignored: [] };
-      call = { operation, request, response, identity, requestId, signal: ending.signal, ...unread };
+      call = { operation, request, response, identity, requestId, signal: ending, ...unread };
       const uncounted = operation.uncountedWhile?.(deps.sql, identity);
       if (!uncounted || !(await answeredInTime(uncounted, READ_TIMEOUT_MS))) {
         await limitFor(deps, operation, identity)(request, response);
@@ -101,7 +102,7 @@ async function authenticate(deps: EdgeDeps, request: Request, response: Response
     return admitted;
   }
   const found = deps.keys.identify(authorizationOf(request), {
-    address: addressOf(request),
+    address: () => addressOf(request),
     refuseIfOver: () => deps.limiters.refuseIfAddressIsOver(request, response),
     refuseUnknown,
   });

@@ -44,7 +44,8 @@ const WAITING_PER_ADDRESS = 1000;
 
 /** The caller that asks for the identity of a key that is not cached. */
 export interface Asking {
-  address: string;
+  /** Asked for only when the key is looked up: behind proxies it is computed from headers. */
+  address(): string;
   /** Called before each query. @throws Refusal 429, once the address is over its limit */
   refuseIfOver(): void;
   /** Counts an unknown key. @throws Refusal 401, or 429 once the address is over its limit */
@@ -99,7 +100,7 @@ export class KeyCache {
     asking.refuseIfOver();
     const waited = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
     const identity = await this.#lookups.run(
-      asking.address,
+      asking.address(),
       async () => {
         asking.refuseIfOver();
         const reading = this.#pending.get(digest) ?? this.#read(digest);

@@ -1,4 +1,5 @@
 import { refuse } from '../platform/refusal.ts';
+import type { Ended } from './ending.ts';
 
 export interface GateOptions {
   /** How many tasks of one key run at the same time. */
@@ -37,7 +38,7 @@ export class FairGate {
    *
    * @throws Refusal 503, when too many of the key wait, or it has waited too long
    */
-  async run<Value>(key: string, work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+  async run<Value>(key: string, work: () => Promise<Value>, signal?: Ended): Promise<Value> {
     const leave = await this.enter(key, signal);
     try {
       return await work();
@@ -47,7 +48,7 @@ export class FairGate {
   }
 
   /** Waits for a place; the returned function frees it, and may be called more than once. */
-  async enter(key: string, signal?: AbortSignal): Promise<() => void> {
+  async enter(key: string, signal?: Ended): Promise<() => void> {
     if (signal?.aborted) throw refuse.unavailable();
     const lane = this.#lanes.get(key) ?? { running: 0, waiting: [] };
     this.#lanes.set(key, lane);
@@ -61,7 +62,7 @@ export class FairGate {
     };
   }
 
-  #turn(key: string, lane: Lane, signal: AbortSignal | undefined): Promise<void> {
+  #turn(key: string, lane: Lane, signal: Ended | undefined): Promise<void> {
     const { waitingPerKey, waitsMs, onRefused } = this.#options;
     if (lane.waiting.length >= waitingPerKey) {
       onRefused?.(key);

@@ -1,6 +1,7 @@
 import type { HeavyWork } from '../platform/context.ts';
 import type { OrganizationId } from '../platform/ids.ts';
 import { refuse } from '../platform/refusal.ts';
+import type { Ended } from './ending.ts';
 import { FairGate } from './fair-gate.ts';
 
 /**
@@ -31,7 +32,7 @@ export interface Asked {
   organizationId: OrganizationId;
   /** The same for reads that have the same answer when they begin at the same instant. */
   name: string;
-  signal: AbortSignal;
+  signal: Ended;
 }
 
 /** A read that computes for its twins too, if any come while it waits for its turn. */
@@ -119,7 +120,7 @@ export class HeavyReads {
    * The admission of one request without twins, which gives its place up when `signal` is aborted: it is answered, or
    * its caller is gone.
    */
-  of(organizationId: OrganizationId, signal: AbortSignal): HeavyWork {
+  of(organizationId: OrganizationId, signal: Ended): HeavyWork {
     return this.#admissionOf({ organizationId, signal });
   }
 

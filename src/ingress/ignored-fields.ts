@@ -59,7 +59,7 @@ export function unknownFields({ root, body, documentedBody }: BodyOfOperation, s
 type BodyOfOperation = Pick<Operation, 'root' | 'body' | 'documentedBody'>;
 
 function unknownBelow(schemas: readonly z.ZodType[], value: unknown, path: string): string[] {
-  const forms = schemas.flatMap(formsOf);
+  const forms = schemas.length === 1 ? formsOf(schemas[0]!) : schemas.flatMap(formsOf);
   if (Array.isArray(value)) {
     const elements = forms.flatMap((form) => (form instanceof z.ZodArray ? [form.element as z.ZodType] : []));
     const found: string[] = [];
@@ -69,15 +69,28 @@ function unknownBelow(schemas: readonly z.ZodType[], value: unknown, path: strin
   }
   const objects = forms.filter((form) => form instanceof z.ZodObject);
   if (objects.length === 0 || !isObject(value) || forms.some(takesAnyObject)) return [];
-  return Object.entries(value).flatMap(([name, inner]) => {
-    const at = path === '' ? name : `${path}.${name}`;
+  const found: string[] = [];
+  for (const name of Object.keys(value)) {
     const known = objects.flatMap(({ shape }) => (Object.hasOwn(shape, name) ? [shape[name] as z.ZodType] : []));
-    return known.length === 0 ? [at] : unknownBelow(known, inner, at);
-  });
+    const inner = value[name];
+    if (known.length > 0 && (typeof inner !== 'object' || inner === null)) continue;
+    const at = path === '' ? name : `${path}.${name}`;
+    if (known.length === 0) found.push(at);
+    else found.push(...unknownBelow(known, inner, at));
+  }
+  return found;
 }
 
-/** A schema without its wrappers, or each of its alternatives. */
-function formsOf(schema: z.ZodType): z.ZodType[] {
+const knownForms = new WeakMap<z.ZodType, readonly z.ZodType[]>();
+
+/** A schema without its wrappers, or each of its alternatives; found once, because every body is held against them. */
+function formsOf(schema: z.ZodType): readonly z.ZodType[] {
+  const found = knownForms.get(schema) ?? findForms(schema);
+  knownForms.set(schema, found);
+  return found;
+}
+
+function findForms(schema: z.ZodType): readonly z.ZodType[] {
   const known = unwrapped(schema);
   return known instanceof z.ZodUnion ? known.options.flatMap((option) => formsOf(option as z.ZodType)) : [known];
 }

@@ -21,6 +21,7 @@ import { jobs } from '../queues.ts';
 import type { Identity } from './authenticate.ts';
 import { type CloudMode, cloudModeOf, envelopeOf, inCloudMode, pathBefore } from './cloud-events.ts';
 import type { EdgeDeps, Outcome } from './edge-deps.ts';
+import type { Ended } from './ending.ts';
 import type { Asked } from './heavy-reads.ts';
 import { type Idempotency, idempotencyOf } from './idempotency-key.ts';
 import { refusesUnknownFilters, unknownFields, unknownFilters } from './ignored-fields.ts';
@@ -47,7 +48,7 @@ export interface Call {
   identity: Identity;
   requestId: string;
   /** For a read: aborted when its answer has been sent or its caller is gone. */
-  signal: AbortSignal;
+  signal: Ended;
   /** Parameters of path, query and body as sent, once they are read, for the API log. */
   sent: object | undefined;
   /** The query and the content of the body's root under the prefix `svc_`, once they are read, for error places. */

@@ -1,6 +1,7 @@
 import type { PendingQuery } from 'postgres';
 import type { Sql, Tx } from '../platform/db/connect.ts';
 import type { OrganizationId } from '../platform/ids.ts';
+import type { Ended } from './ending.ts';
 import type { FairGate } from './fair-gate.ts';
 
 /** Fields that the driver stores on a statement, or on a fragment, which is never executed by itself. */
@@ -28,7 +29,7 @@ const CANCEL_AFTER_MS = 1000;
 export function sharedSql(
   sql: Sql,
   gate: FairGate,
-  { organizationId, signal }: { organizationId: OrganizationId; signal: AbortSignal },
+  { organizationId, signal }: { organizationId: OrganizationId; signal: Ended },
 ): Sql {
   const made = new Set<Statement>();
   const cancel = (statement: Statement) => {

@@ -16,7 +16,7 @@ const row = (permissions: object) => ({
 function asking(limit = Number.POSITIVE_INFINITY): Asking {
   let unknown = 0;
   return {
-    address: '192.0.2.1',
+    address: () => '192.0.2.1',
     refuseIfOver() {
       if (unknown > limit) throw refuse.tooManyRequests();
     },

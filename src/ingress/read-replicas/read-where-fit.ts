@@ -2,6 +2,7 @@ import type { Sql } from '../../platform/db/connect.ts';
 import { isPassing } from '../../platform/db/refusal-of-database.ts';
 import type { OrganizationId } from '../../platform/ids.ts';
 import { Refusal } from '../../platform/refusal.ts';
+import { type Ended, Ending } from '../ending.ts';
 import type { FairGate } from '../fair-gate.ts';
 import type { Replicas } from './replicas.ts';
 
@@ -10,7 +11,7 @@ export interface ReadPlace {
   sql: Sql;
   gate: FairGate;
   /** Aborted when the answer has been sent, its caller is gone, or the read goes on elsewhere. */
-  signal: AbortSignal;
+  signal: Ended;
 }
 
 interface WantedRead {
@@ -19,7 +20,7 @@ interface WantedRead {
   isFresh: boolean;
   /** The position that the caller sent back. */
   position: string | undefined;
-  signal: AbortSignal;
+  signal: Ended;
 }
 
 /**
@@ -36,13 +37,15 @@ export async function readWhereFit<Answer>(
   if (deps.replicas === undefined || isFresh) return read(primary);
   const replica = await deps.replicas.choose(organizationId, position);
   if (replica === undefined) return read(primary);
-  const elsewhere = new AbortController();
+  const here = new Ending();
+  if (signal.aborted) here.abort();
+  signal.addEventListener('abort', () => here.abort());
   const { sql, gate } = replica;
   try {
-    return await read({ sql, gate, signal: AbortSignal.any([signal, elsewhere.signal]) });
+    return await read({ sql, gate, signal: here });
   } catch (error) {
     if (signal.aborted || !isOfDatabase(error)) throw error;
-    elsewhere.abort();
+    here.abort();
     deps.replicas.failed(replica, error, isLost(error));
     return read(primary);
   }

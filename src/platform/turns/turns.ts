@@ -46,7 +46,7 @@ export class Turns {
    *
    * @throws Refusal 503 from a pause, when `signal` is aborted or the request has used up its slices
    */
-  pauseOf(organizationId: OrganizationId, signal?: AbortSignal): Pause {
+  pauseOf(organizationId: OrganizationId, signal?: { readonly aborted: boolean }): Pause {
     this.#requests += 1;
     const request = this.#requests;
     let endsAt = 0;
