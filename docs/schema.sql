@@ -4023,6 +4023,16 @@ CREATE UNIQUE INDEX plans_code_key ON public.plans USING btree (organization_id,
 CREATE INDEX plans_parent ON public.plans USING btree (organization_id, parent_id) WHERE (parent_id IS NOT NULL);
 CREATE TRIGGER plans_tell_access AFTER UPDATE OF parent_id, "interval", bill_charges_monthly, pay_in_advance, amount_currency, deleted_at ON public.plans FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
 
+create table portal_links (
+  organization_id uuid not null,
+  customer_id uuid not null,
+  sent_at timestamp with time zone not null,
+  constraint portal_links_pkey PRIMARY KEY (organization_id, customer_id),
+  constraint portal_links_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint portal_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
+);
+comment on table portal_links is 'When a customer was last mailed a link that it asked for.';
+
 create table portal_settings (
   organization_id uuid not null,
   billing_entity_id uuid not null,

@@ -48,6 +48,7 @@ import { writeOffOperations } from './areas/payments/write-offs/routes.ts';
 import { analyticsOperations } from './areas/reporting/analytics/routes.ts';
 import { attentionOperations } from './areas/reporting/attention/routes.ts';
 import { auditOperations } from './areas/reporting/audits/routes.ts';
+import { portalCommands } from './areas/reporting/customer-portal/commands/operations.ts';
 import { customerSummaryOperations } from './areas/reporting/customer-summaries/routes.ts';
 import { overviewOperations } from './areas/reporting/overview/routes.ts';
 import { searchOperations } from './areas/reporting/search/routes.ts';
@@ -164,7 +165,7 @@ export const operations: Operation[] = [
   ...ingestionOperations,
 ];
 
-/** Operations by name, as commands travel. */
+/** Operations by name, as commands travel; with those that customers have on their own pages. */
 export const operationsByName: ReadonlyMap<string, Operation> = new Map(
-  operations.map((operation) => [operation.name, operation]),
+  [...operations, ...portalCommands].map((operation) => [operation.name, operation]),
 );

@@ -115,6 +115,8 @@ const Command = z.object({
   api_key_id: id<ApiKeyId>().nullable(),
   /** Given by a person in the console, with the rights of that key. */
   source: z.literal('front').optional(),
+  /** Given by a customer on its own page. */
+  portal: z.literal(true).optional(),
   request_id: z.string(),
   input: z.unknown(),
   /** Replaces `input` and `request.parameters` if they hold secrets: the JSON of both, sealed. */

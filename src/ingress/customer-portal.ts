@@ -1,141 +1,115 @@
-import type { Express, Request, Response } from 'express';
-import { PORTAL_PATH } from '../areas/customers/customers/portal-token.ts';
+import type { Express } from 'express';
 import { askForDocument } from '../areas/messaging/documents/ask-for-document.ts';
-import { noticePage, PORTAL_HEADERS } from '../areas/reporting/customer-portal/layout.ts';
-import { portalPage } from '../areas/reporting/customer-portal/page.ts';
+import { PORTAL_PATH } from '../areas/messaging/mails/portal-token.ts';
+import { detailsPage } from '../areas/reporting/customer-portal/details/page.ts';
+import { DOCUMENT_LISTS, documentsPage } from '../areas/reporting/customer-portal/documents/page.ts';
+import { expiredPage, noticePage } from '../areas/reporting/customer-portal/layout.ts';
+import { methodsPage } from '../areas/reporting/customer-portal/methods/page.ts';
+import { overviewPage } from '../areas/reporting/customer-portal/overview/page.ts';
 import { getPortalSubject, type PortalSubject } from '../areas/reporting/customer-portal/portal-document.ts';
 import { PORTAL_DOCUMENTS, type PortalDocuments } from '../areas/reporting/customer-portal/queries.ts';
-import { admit, pagesOf, readPortal } from '../areas/reporting/customer-portal/reads.ts';
-import { languageOf, languageOfBrowser, PORTAL_LOCALES } from '../areas/reporting/customer-portal/texts/by-locale.ts';
-import type { PortalTexts } from '../areas/reporting/customer-portal/texts/portal-texts.ts';
-import { assert } from '../engine/assert.ts';
+import { pageIn } from '../areas/reporting/customer-portal/reads.ts';
+import { languageOf } from '../areas/reporting/customer-portal/texts/by-locale.ts';
+import { usagePage } from '../areas/reporting/customer-portal/usage/page.ts';
+import { walletPage } from '../areas/reporting/customer-portal/wallet/page.ts';
 import type { Context } from '../platform/context.ts';
-import { NO_REACTIONS } from '../platform/reactions.ts';
-import type { SystemDeps } from '../platform/records/system-transaction.ts';
 import { transact } from '../platform/records/transact.ts';
-import type { Turns } from '../platform/turns/turns.ts';
-import { READ_TIMEOUT_MS } from './answer-request.ts';
-import { answeredInTime } from './database-in-time.ts';
 import { awaitFile, sendFile } from './documents.ts';
-import type { FairGate } from './fair-gate.ts';
-import type { HeavyReads } from './heavy-reads.ts';
-import type { EdgeLocals, Limiters } from './rate-limit.ts';
+import { mountPortalCommands } from './portal-commands.ts';
+import { askNextInvoice } from './portal-preview.ts';
+import { answering, countVisit, type LateVisit, type PortalDeps, sendPage, type Visit } from './portal-visit.ts';
 import { readWhereFit } from './read-replicas/read-where-fit.ts';
-import type { Replicas } from './read-replicas/replicas.ts';
-import { answerOfError } from './refusals.ts';
-import { requestIdOf } from './request-id.ts';
-import { send } from './send-answer.ts';
 import { sharedSql } from './shared-sql.ts';
-
-type Deps = SystemDeps & {
-  limiters: Limiters;
-  reads: FairGate;
-  replicas: Replicas | undefined;
-  heavyReads: HeavyReads;
-  turns: Turns;
-};
-type Visit = Awaited<ReturnType<typeof visitOf>>;
 
 /** Longest wait for a document that is still being drawn; then the browser is asked to retry. */
 const PATIENCE_MS = 5000;
 const RELOAD_SECONDS = 3;
 
-const HTML_TYPE = 'text/html; charset=utf-8';
+/** Pages of one customer in a second: a person opens one, and a browser reloads a few. */
+const PAGES_PER_SECOND = 5;
 
-const NOTICES: Readonly<Record<number, keyof PortalTexts['notices']>> = {
-  401: 'unauthorized',
-  404: 'notFound',
-  429: 'tooMany',
-};
+type Page = (ctx: Context, visit: Visit) => Promise<string>;
+
+/** The pages below a token, by their route. */
+const pagesOf = (deps: PortalDeps): Readonly<Record<string, Page>> => ({
+  '': (ctx, { frame, query }) => overviewPage(ctx, frame, { page: pageIn(query) }),
+  ...Object.fromEntries(
+    DOCUMENT_LISTS.map((list): [string, Page] => [
+      `/${list}`,
+      (ctx, { frame, query }) => documentsPage(ctx, frame, { list, query }),
+    ]),
+  ),
+  '/usage/:id': (ctx, visit) =>
+    usagePage(ctx, visit.frame, {
+      id: idIn(visit),
+      page: pageIn(visit.query),
+      preview: (ids) => askNextInvoice(deps, visit, ids),
+    }),
+  '/wallets/:id': (ctx, visit) => walletPage(ctx, visit.frame, { id: idIn(visit), page: pageIn(visit.query) }),
+  '/payment_methods': (ctx, { frame }) => methodsPage(ctx, frame, {}),
+  '/details': (ctx, { frame }) => detailsPage(ctx, frame, {}),
+});
+
+const idIn = ({ request }: Visit): string => request.params.id as string;
 
 /**
- * `/customer-portal/{token}`: the page of a customer and its documents, for browsers without a key. The token
- * identifies the customer. Requests count for the caller's address, as every call without a key does. The only change
- * made here is the first request of a document.
+ * `/customer-portal/{token}`: the pages of a customer and its documents, for browsers without a key. The token
+ * identifies the customer. Requests count for the caller's address, as every call without a key does, and for the
+ * customer. GET changes nothing but that a document is drawn when it is first asked for; forms are commands.
  *
- * Rule: customers.md#deletion-portal-checkout.
+ * Rules: customers.md#deletion-portal-checkout, portal.md.
  */
-export function mountCustomerPortal(root: Express, deps: Deps): void {
-  root.get(
-    `${PORTAL_PATH}/:token`,
-    answering(deps, (visit) => showPage(deps, visit)),
-  );
+export function mountCustomerPortal(root: Express, deps: PortalDeps): void {
+  for (const [path, page] of Object.entries(pagesOf(deps)))
+    root.get(
+      `${PORTAL_PATH}/:token${path}`,
+      answering(deps, (visit) => showPage(deps, visit, page)),
+    );
   for (const listed of Object.keys(PORTAL_DOCUMENTS) as PortalDocuments[])
     root.get(
       `${PORTAL_PATH}/:token/${listed}/:id/pdf`,
       answering(deps, (visit) => servePdf(deps, visit, listed)),
     );
+  mountPortalCommands(root, deps);
 }
 
-function answering(deps: Deps, serve: (visit: Visit) => Promise<void>) {
-  return async (request: Request, response: Response): Promise<void> => {
-    const requestId = requestIdOf(request);
-    for (const [name, value] of Object.entries({ ...PORTAL_HEADERS, 'X-Request-Id': requestId }))
-      response.setHeader(name, value);
-    const ending = new AbortController();
-    response.once('close', () => ending.abort());
-    try {
-      await deps.limiters.address(request, response);
-      const serving = visitOf(deps, request, response, ending.signal).then(serve);
-      await answeredInTime(serving, READ_TIMEOUT_MS);
-    } catch (error) {
-      ending.abort();
-      const { status, headers } = answerOfError(error, deps.log, { requestId });
-      const language = languageOfBrowser(request.acceptsLanguages(PORTAL_LOCALES) || null);
-      const text = noticePage(language, NOTICES[status] ?? 'failed');
-      send(response, { status, text, headers, contentType: HTML_TYPE }, (response.locals as EdgeLocals).rate);
-    }
-  };
-}
-
-/** The visiting customer, with the context of a read in its organization. */
-async function visitOf(deps: Deps, request: Request, response: Response, signal: AbortSignal) {
-  const { sql, config, log } = deps;
-  const token = request.params.token as string;
-  const { customer, mayAct, now } = await admit({ db: sql, config }, token);
-  const ctx: Context = {
-    organizationId: customer.organization_id,
-    sandbox: customer.sandbox,
-    actor: { source: 'system', apiKeyId: null },
-    db: sharedSql(sql, deps.reads, { organizationId: customer.organization_id, signal }),
-    config,
-    log,
-    reactions: NO_REACTIONS,
-    now: () => now,
-    pause: deps.turns.pauseOf(customer.organization_id, signal),
-    heavy: deps.heavyReads.of(customer.organization_id, signal),
-    record: () => assert(false, 'a read records nothing'),
-    after: () => assert(false, 'a read owes nothing'),
-  };
-  return { request, response, token, customer, mayAct, ctx, signal, language: languageOf(customer) };
-}
-
-async function showPage(deps: Deps, visit: Visit): Promise<void> {
-  const { request, response, token, customer, mayAct, ctx, language } = visit;
+async function showPage(deps: PortalDeps, visit: Visit | LateVisit, page: Page): Promise<void> {
+  if ('late' in visit) return showExpired(visit);
+  await countVisit(deps.windows.pages, visit, PAGES_PER_SECOND);
+  const { ctx, response, signal } = visit;
   const { organizationId } = ctx;
-  // The app parses no queries; this route reads its own.
-  const url = new URL(request.originalUrl, 'http://portal');
-  const wanted = { organizationId, isFresh: false, position: undefined, signal: visit.signal };
-  const portal = await readWhereFit(deps, wanted, ({ sql, gate, signal }) => {
-    const db = sharedSql(sql, gate, { organizationId, signal });
-    return readPortal({ ...ctx, db }, customer, pagesOf(url.searchParams));
-  });
-  // Relative, so that the page works behind a proxy that serves it below another path.
-  const root = url.pathname.endsWith('/') ? '' : `${token}/`;
-  sendPage(response, 200, portalPage(portal, { language, root, mayAct }));
+  const wanted = { organizationId, isFresh: false, position: undefined, signal };
+  const text = await readWhereFit(deps, wanted, ({ sql, gate, signal: until }) =>
+    page({ ...ctx, db: sharedSql(sql, gate, { organizationId, signal: until }) }, visit),
+  );
+  sendPage(response, 200, text);
 }
 
-async function servePdf(deps: Deps, visit: Visit, listed: PortalDocuments): Promise<void> {
-  const { request, response, token, customer, ctx, language } = visit;
+/** A link whose life is over says whose it was and offers a new one. Rule: portal.md#links-that-have-expired. */
+function showExpired({ response, request, late }: LateVisit): void {
+  const token = request.params.token as string;
+  const below = request.path.split(`/${token}`)[1] ?? '';
+  const depth = below.split('/').length - 1;
+  const root = depth === 0 ? `${token}/` : '../'.repeat(depth - 1);
+  sendPage(response, 410, expiredPage(languageOf(late), { issuer: late.entity_name, action: `${root}link` }));
+}
+
+async function servePdf(deps: PortalDeps, visit: Visit | LateVisit, listed: PortalDocuments): Promise<void> {
+  if ('late' in visit) return showExpired(visit);
+  const { request, response, token, customer, ctx, frame } = visit;
   const subject = await getPortalSubject(ctx, customer, { listed, id: request.params.id as string });
   const documentId = subject.documentId ?? (await askFor(deps, ctx, subject));
   const file = await awaitFile(deps.sql, documentId, { response, patienceMs: PATIENCE_MS });
   if (file) return sendFile(response, file, 'attachment');
   response.setHeader('Refresh', String(RELOAD_SECONDS));
-  sendPage(response, 202, noticePage(language, 'preparing', `../../../${token}`));
+  sendPage(response, 202, noticePage(frame.language, 'preparing', `../../../${token}`));
 }
 
-async function askFor(deps: Deps, { organizationId, sandbox, now }: Context, subject: PortalSubject): Promise<string> {
+async function askFor(
+  deps: PortalDeps,
+  { organizationId, sandbox, now }: Context,
+  subject: PortalSubject,
+): Promise<string> {
   let documentId = '';
   await transact(
     deps,
@@ -147,6 +121,3 @@ async function askFor(deps: Deps, { organizationId, sandbox, now }: Context, sub
   );
   return documentId;
 }
-
-const sendPage = (response: Response, status: number, text: string): void =>
-  send(response, { status, text, contentType: HTML_TYPE }, (response.locals as EdgeLocals).rate);

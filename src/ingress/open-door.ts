@@ -60,6 +60,9 @@ import { RedisClock, WindowStore } from './window-store.ts';
 // Longest wait for the limiter; if it is slower the request passes (rate-limits.md#counting).
 const LIMITER_TIMEOUT_MS = 50;
 
+/** The window in which the forms of a customer are counted. */
+const PORTAL_FORMS_SECONDS = 60;
+
 /** Statements of one organization's reads that may wait for its share of the connections; further ones get 503. */
 const READS_WAITING = 1000;
 /**
@@ -174,7 +177,10 @@ export async function openDoor(config: Config, options: DoorOptions): Promise<Do
       mountConsole(root, config);
       if (config.CONSOLE) mountSessionRoutes(root, { ...deps, failures });
       const { limiters, reads, heavyReads, turns } = deps;
-      mountCustomerPortal(root, { ...runtime, limiters, reads, replicas, heavyReads, turns });
+      const windows = { pages: window('portal'), forms: window('portal_forms', PORTAL_FORMS_SECONDS) };
+      const { commands, previews, handOver } = deps;
+      const doors = { limiters, reads, replicas, heavyReads, turns, commands, previews, handOver, windows };
+      mountCustomerPortal(root, { ...runtime, ...doors });
       mountPayPage(root, { ...runtime, ...deps, windows: window('pay', PAY_WINDOW_SECONDS) });
       const readiness = createReadiness({ ...runtime, replicas, standby });
       mountHealth(root, { ...runtime, readiness, replicas });

@@ -223,6 +223,9 @@ const Settings = z.object({
     .optional()
     .describe('Address before /customer-portal in the links to the pages of customers; default that of PUBLIC_URL'),
   PORTAL_TOKEN_TTL_HOURS: whole(12).describe('Life of a link to the pages of a customer'),
+  PORTAL_TOP_UP_MAX: whole(10_000).describe(
+    'Greatest top-up on the pages of a customer, in main units of its currency, where the wallet has no limit of its own',
+  ),
   PAY_LINK_DAYS: whole(60)
     .pipe(z.number().max(400))
     .describe('Life of a link to the page where an invoice or a payment request is paid'),

@@ -15,6 +15,8 @@ import type { Pause } from './turns/turns.ts';
 export interface Actor {
   source: 'api' | 'front' | 'system';
   apiKeyId: ApiKeyId | null;
+  /** Whether it is a customer on its own page: the link proves the customer, not the person. */
+  isPortal?: boolean;
   /** The sending program, as it names itself. */
   client?: string | null;
 }

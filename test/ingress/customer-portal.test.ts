@@ -2,9 +2,8 @@ import { createHmac } from 'node:crypto';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readPayToken } from '../../src/areas/messaging/mails/pay-link.ts';
-import { admit, pagesOf, readPortal } from '../../src/areas/reporting/customer-portal/reads.ts';
 import { linkSecret } from '../../src/platform/keys/deployment-keys.ts';
-import { countReads, readingAt } from '../support/count-statements.ts';
+import { formIn, portalPath, sendForm } from '../support/portal.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { type Invoice, openStory, type Story } from '../support/story.ts';
 import { until } from '../support/until.ts';
@@ -76,17 +75,18 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** The path of a customer's page, as its address tells it. */
-async function portalOf(client: Story['client'], externalId: string): Promise<string> {
-  const { body } = await client.get(`/customers/${externalId}/portal_url`);
-  return new URL(body.customer.portal_url).pathname;
-}
+type VisitOptions = { method?: string; headers?: Record<string, string>; body?: string };
 
-async function visit(path: string, options: { method?: string; headers?: Record<string, string> } = {}) {
-  const answer = await request(`${service.url}${path}`, { method: 'GET', ...(options as object) });
-  const bytes = Buffer.from(await answer.body.arrayBuffer());
-  return { status: answer.statusCode, headers: answer.headers, bytes, text: bytes.toString() };
-}
+/** A customer may open five pages in a second; the next one is asked for until it may. */
+const visit = (path: string, options: VisitOptions = {}) =>
+  until(async () => {
+    const answer = await request(`${service.url}${path}`, { method: 'GET', ...(options as object) });
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    if (answer.statusCode === 429) return undefined;
+    return { status: answer.statusCode, headers: answer.headers, bytes, text: bytes.toString() };
+  });
+
+const pay = async (path: string) => sendForm(service.url, path, formIn((await visit(path)).text, '/pay'));
 
 /** A token with claims of one's choice, signed as ours are. */
 async function signed(claims: object): Promise<string> {
@@ -101,43 +101,47 @@ const customerId = async (externalId: string): Promise<string> =>
 
 describe('the portal page', () => {
   test('the portal page shows its customer everything at the time of the organization’s clock', async () => {
-    const { status, text, headers } = await visit(await portalOf(story.client, 'acme'));
+    const { status, text, headers } = await visit(await portalPath(story.client, 'acme'));
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(text).toContain('<html lang="en">');
     for (const shown of [
       'Cost centre: 4711',
       `<img src="${LOGO}" alt="">`,
-      '<strong>Main</strong>',
-      'Starter · Next billing on May 1, 2024',
-      '<td>3</td><td>$0.15</td>',
-      'Apr 1, 2024 – Apr 30, 2024',
-      '<strong>Top-up</strong>',
-      '$20.00<span class="soft">10 credits</span>',
-      `<strong>${invoice.number}</strong>`,
-      'Paid',
-      '$10.00',
-      `<strong>${creditNote.number}</strong>`,
-      '$2.50',
-      `<strong>${receipt.number}</strong>`,
+      '>Main</a></h3>',
+      'Starter · $10.00 a month · Next billing on May 1, 2024',
+      '<dt>Usage so far</dt><dd>$0.15</dd>',
+      '<dt>Left in this period</dt><dd>20 days</dd>',
+      '>Top-up</a></strong>',
+      '$19.85<span class="soft">9.925 credits</span>',
+      `<th scope="row">${invoice.number}<span class="soft">Apr 1, 2024</span></th>`,
+      'Paid on Apr 1, 2024',
+      '<td class="sum">$10.00</td>',
       `/invoices/${invoice.svc_id}/pdf`,
-      `/credit_notes/${creditNote.svc_id}/pdf`,
-      `/payment_receipts/${receipt.svc_id}/pdf`,
     ])
       expect(text).toContain(shown);
+    const path = await portalPath(story.client, 'acme');
+    const notes = (await visit(`${path}/credit_notes`)).text;
+    for (const shown of [creditNote.number, 'Available', '$2.50', `credit_notes/${creditNote.svc_id}/pdf`])
+      expect(notes).toContain(shown);
+    const receipts = (await visit(`${path}/receipts`)).text;
+    for (const shown of [receipt.number, invoice.number, '$10.00', `payment_receipts/${receipt.svc_id}/pdf`])
+      expect(receipts).toContain(shown);
     expect(text).not.toContain('internal');
   });
 
   test('the portal page escapes every name', async () => {
-    const { text } = await visit(await portalOf(story.client, 'acme'));
+    const path = await portalPath(story.client, 'acme');
+    const { text } = await visit(path);
     expect(text).toContain(`<h1>${ESCAPED_NAME}</h1>`);
-    expect(text).toContain('API &lt;calls&gt;');
+    const [, usage] = /href="([^"]*usage\/[^"]+)"/.exec(text)!;
+    expect((await visit(new URL(usage!, `http://x${path}`).pathname)).text).toContain('API &lt;calls&gt;');
     expect(text).toContain('Acme &lt;b&gt;Ltd&lt;/b&gt;');
     expect(text).not.toContain('<script');
   });
 
   test('the page is not cached, runs no script and sends no referrer', async () => {
-    const path = await portalOf(story.client, 'acme');
+    const path = await portalPath(story.client, 'acme');
     for (const each of [path, `${path}x`, `${path}/invoices/${invoice.svc_id}/pdf`]) {
       const { headers } = await visit(each);
       expect(headers).toMatchObject({
@@ -148,15 +152,33 @@ describe('the portal page', () => {
         'x-frame-options': 'DENY',
       });
       expect(headers['content-security-policy']).toMatch(
-        /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:;/,
+        /^default-src 'none'; style-src 'sha256-[^']+'( 'sha256-[^']+')?; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/,
       );
       if (!each.endsWith('/pdf')) expect(headers['x-ratelimit-limit']).toBeDefined();
     }
   });
 
+  test('origins that may frame the page stand in its policy, in place of X-Frame-Options (CO32)', async () => {
+    const [{ code }] = (await story.client.get('/billing_entities')).body.billing_entities;
+    const put = (portal: object) => story.client.put(`/billing_entities/${code}/portal`, { portal });
+    await put({ embed_origins: ['https://app.example.com'], accent_color: '#ffd400' });
+    const path = await portalPath(story.client, 'acme');
+    const { headers, text } = await visit(`${path}?embed=1`);
+    expect(headers['content-security-policy']).toMatch(/; frame-ancestors https:\/\/app\.example\.com$/);
+    expect(headers['x-frame-options']).toBeUndefined();
+    expect(text).toContain('--accent:#806a00');
+    expect(text).toContain('<body class="embedded">');
+    expect(text).not.toContain('<footer');
+    expect(text).toMatch(/href="[^"]*details\?embed=1"/);
+    await put({ embed_origins: [], accent_color: null });
+    const without = (await visit(path)).headers;
+    expect(without['content-security-policy']).toMatch(/; frame-ancestors 'none'$/);
+    expect(without['x-frame-options']).toBe('DENY');
+  });
+
   test('the page is in the language of the customer, or of the browser when the customer is unknown', async () => {
     await story.customer({ external_id: 'erika', billing_configuration: { document_locale: 'de' } });
-    const { text } = await visit(await portalOf(story.client, 'erika'));
+    const { text } = await visit(await portalPath(story.client, 'erika'));
     expect(text).toContain('<html lang="de">');
     expect(text).toContain('Noch nichts vorhanden.');
     const refused = await visit('/customer-portal/x', { headers: { 'accept-language': 'pt-BR,en;q=0.5' } });
@@ -177,19 +199,18 @@ describe('the portal page', () => {
     await subscribe('one', { plan_code: 'small' });
     await subscribe('later', { name: 'Later', subscription_at: '2024-05-31T22:30:00Z' });
     await subscribe('brief', { name: 'Brief', ending_at: '2024-04-20T00:00:00Z' });
-    const { text } = await visit(await portalOf(client, 'moving'));
-    const [section] = text.split('id="subscriptions"')[1]!.split('id="invoices"');
+    const { text } = await visit(await portalPath(client, 'moving'));
     const rows = [
-      ...section!.matchAll(
-        /<strong>(.*)<\/strong>\s*<span class="soft">(.*)<\/span><\/div>\s*.*?badge[^>]*>(\w[\w ]*)</g,
+      ...text.matchAll(
+        /<h3>(?:<a[^>]*>)?([^<]*)(?:<\/a>)?<\/h3><span class="badge [^>]*>([^<]*)<[\s\S]*?<p class="soft">([^<]*)</g,
       ),
     ];
-    const shown = Object.fromEntries(rows.map(([, name, hint, state]) => [name, `${state}: ${hint}`]));
+    const shown = Object.fromEntries(rows.map(([, name, state, hint]) => [name, `${state}: ${hint}`]));
     expect(shown).toEqual({
-      Starter: 'Active: Next billing on May 1, 2024',
+      Starter: 'Active: $10.00 a month · Next billing on May 1, 2024',
       Small: 'Starts later: Starts on May 1, 2024',
       Later: 'Starts later: Starter · Starts on Jun 1, 2024',
-      Brief: 'Active: Starter · Ends on Apr 20, 2024',
+      Brief: 'Active: Starter · $10.00 a month · Ends on Apr 20, 2024',
       Gone: 'Ended: Small · Ended on Apr 10, 2024',
     });
     expect(rows.at(-1)![1]).toBe('Gone');
@@ -202,21 +223,29 @@ describe('the portal page', () => {
       insert into invoices select (jsonb_populate_record(invoice, jsonb_build_object('id', gen_random_uuid(),
         'customer_id', ${id}::text, 'number', 'MANY-' || n, 'sequential_id', n, 'billing_entity_sequential_id', null,
         'issuing_date', date '2024-01-01' + n))).*
-      from invoices invoice, generate_series(1, 14) n where invoice.id = ${invoice.svc_id}`;
-    const path = await portalOf(story.client, 'many');
-    const first = await visit(path);
-    expect(first.text.match(/MANY-\d+<\/strong>/g)).toHaveLength(12);
-    expect(first.text).toContain('href="?invoices=2#invoices"');
-    const second = await visit(`${path}?invoices=2`);
-    expect(second.text.match(/MANY-\d+<\/strong>/g)).toEqual(['MANY-2</strong>', 'MANY-1</strong>']);
+      from invoices invoice, generate_series(1, 24) n where invoice.id = ${invoice.svc_id}`;
+    const path = await portalPath(story.client, 'many');
+    const numbers = (text: string) => [...text.matchAll(/"row">(MANY-\d+)</g)].map(([, number]) => number);
+    expect(numbers((await visit(path)).text)).toHaveLength(5);
+    const first = (await visit(`${path}/invoices`)).text;
+    expect(numbers(first)).toHaveLength(20);
+    expect(first).toContain('href="invoices?page=2"');
+    expect(numbers((await visit(`${path}/invoices?page=2`)).text)).toEqual(['MANY-4', 'MANY-3', 'MANY-2', 'MANY-1']);
     for (const odd of ['-1', '0', '1e9', "1'--", '999', '99999999'])
-      expect((await visit(`${path}?invoices=${encodeURIComponent(odd)}`)).status).toBe(200);
+      expect((await visit(`${path}/invoices?page=${encodeURIComponent(odd)}`)).status).toBe(200);
+    expect(numbers((await visit(`${path}/invoices?year=2023`)).text)).toEqual([]);
+    expect(numbers((await visit(`${path}/invoices?year=2024&state=paid`)).text)).toHaveLength(20);
+    expect((await visit(`${path}/invoices?state=overdue`)).text).toContain('There are none with these filters.');
   });
 
   describe('how invoices are paid', () => {
     let path: string;
     let owed: Invoice;
-    const buttons = (text: string) => [...text.matchAll(/class="button" href="([^"]+)" aria-label="([^"]+)"/g)];
+    /** The buttons of the list of invoices, with the number of each. */
+    const buttons = (text: string) =>
+      [...text.matchAll(/<button class="button small">([^<]+)<span class="hidden"> ([^<]+)</g)].map(
+        ([, label, number]) => `${label}: ${number}`,
+      );
 
     /** A payment of the whole invoice, as a charge of the given state leaves it. */
     async function paying(fields: object): Promise<void> {
@@ -265,113 +294,90 @@ describe('the portal page', () => {
         payment_provider: { type: 'sandbox', code: 'sandbox', name: 'Sandbox' },
       });
       expect(connected.status, connected.text).toBe(200);
-      path = await portalOf(client, 'owing');
+      path = await portalPath(client, 'owing');
     });
 
-    test('an invoice that owes something has a button with the pay link; one that is paid has none', async () => {
-      const { text } = await visit(path);
+    test('an invoice that owes something has a button that opens the provider’s page; one that is paid has none', async () => {
+      const { text } = await visit(`${path}/invoices`);
       expect(text).toContain('Payable until Apr 10, 2024');
-      const [button, ...others] = buttons(text);
-      expect(others).toEqual([]);
-      expect(button![2]).toBe(`Pay: ${owed.number}`);
-      const token = /\/pay\/([\w-]{48})$/.exec(button![1]!)![1]!;
+      expect(buttons(text)).toEqual([`Pay: ${owed.number}`]);
+      await story.customer({
+        external_id: 'owing',
+        billing_configuration: {
+          payment_provider: 'sandbox',
+          payment_provider_code: 'sandbox',
+          sync: true,
+          sync_with_provider: true,
+        },
+      });
+      const paid = await pay(`${path}/invoices`);
+      expect(paid.status).toBe(200);
+      expect(paid.headers.refresh).toMatch(/^0; url=http/);
+      expect(paid.text).toContain(String(paid.headers.refresh).slice('0; url='.length));
+    });
+
+    test('where no provider’s page can be opened, the button leads to the pay link', async () => {
+      await service.sql`update customers set payment_provider_id = null, payment_provider = null where external_id = 'owing'`;
+      const paid = await pay(`${path}/invoices`);
+      const [, link] = /url=(.*\/pay\/[\w-]{48})$/.exec(String(paid.headers.refresh))!;
+      const token = link!.split('/').at(-1)!;
       const deployment = { db: service.sql, config: service.config };
       expect(await readPayToken(deployment, token)).toEqual({ type: 'Invoice', id: owed.svc_id, isExpired: false });
-      expect((await visit(new URL(button![1]!).pathname)).status).toBe(200);
     });
 
     test('the address of an open provider’s page is not on the page', async () => {
       const [connection] = await service.sql`
         select id from payment_providers where organization_id = ${story.organizationId} limit 1`;
-      await service.sql`update payment_providers set provider_type = 'stripe' where id = ${connection!.id}`;
       await service.sql`
         insert into payment_pages (id, organization_id, customer_id, payment_provider_id, payable_type, payable_id,
           token, url, amount_cents, expires_at, created_at)
         values (gen_random_uuid(), ${story.organizationId}, ${await customerId('owing')}, ${connection!.id}, 'Invoice',
           ${owed.svc_id}, 'one', 'https://pay.example/p', 700, ${'2024-04-11T00:00:00Z'}, ${NOW})`;
-      const { text } = await visit(path);
+      const { text } = await visit(`${path}/invoices`);
       expect(text).not.toContain('pay.example');
       expect(buttons(text)).toHaveLength(1);
     });
 
     test('a bank debit on its way is said with its day instead of the button', async () => {
+      const form = formIn((await visit(`${path}/invoices`)).text, '/pay');
       await paying({ expected_settlement_date: '2024-04-16' });
-      const { text } = await visit(path);
+      const { text } = await visit(`${path}/invoices`);
       expect(buttons(text)).toEqual([]);
       expect(text).toContain('Payment under way');
       expect(text).toContain('Payment expected on Apr 16, 2024');
+      const late = await sendForm(service.url, `${path}/invoices`, form);
+      expect(late.headers.refresh).toBeUndefined();
+      expect(late.text).toContain('<p class="said wait" role="status">Payment under way</p>');
     });
 
     test('a payment that waits for its customer has a button to confirm it', async () => {
       await paying({ next_action: { redirect_to_url: { url: 'https://bank.example/confirm' } } });
-      const { text } = await visit(path);
-      expect(buttons(text).map(([, , label]) => label)).toEqual([`Confirm the payment: ${owed.number}`]);
+      const { text } = await visit(`${path}/invoices`);
+      expect(buttons(text)).toEqual([`Confirm the payment: ${owed.number}`]);
       expect(text).not.toContain('bank.example');
+      expect((await pay(`${path}/invoices`)).headers.refresh).toMatch(/\/pay\/[\w-]{48}$/);
     });
 
     test('a refused payment leaves the button to pay', async () => {
       await paying({ payment_status: 'failed', status: 'failed' });
-      expect(buttons((await visit(path)).text).map(([, , label]) => label)).toEqual([`Pay: ${owed.number}`]);
+      expect(buttons((await visit(`${path}/invoices`)).text)).toEqual([`Pay: ${owed.number}`]);
     });
 
     test('who may only read, and a self-billed invoice, have no button; a draft is not listed', async () => {
       const { client } = story;
       const { customer } = (await client.get('/customers/owing/portal_url?scope=read')).body;
-      const reading = (await visit(new URL(customer.portal_url).pathname)).text;
+      const readPath = new URL(customer.portal_url).pathname;
+      const reading = (await visit(`${readPath}/invoices`)).text;
       expect(reading).toContain(owed.number);
-      expect(buttons(reading)).toEqual([]);
+      expect(reading).not.toContain('method="post"');
+      const form = formIn((await visit(`${path}/invoices`)).text, '/pay');
+      expect((await sendForm(service.url, `${readPath}/invoices`, form)).status).toBe(403);
       await service.sql`update invoices set self_billed = true where id = ${owed.svc_id}`;
-      expect(buttons((await visit(path)).text)).toEqual([]);
+      expect(buttons((await visit(`${path}/invoices`)).text)).toEqual([]);
       await service.sql`update invoices set self_billed = false, status = 'draft' where id = ${owed.svc_id}`;
-      expect((await visit(path)).text).not.toContain(owed.number);
+      expect((await visit(`${path}/invoices`)).text).not.toContain(owed.number);
       expect((await visit(`${path}/invoices/${owed.svc_id}/pdf`)).status).toBe(404);
     });
-  });
-
-  test('the portal page takes at most six round trips', async () => {
-    const { client } = story;
-    await story.customer({ external_id: 'busy' });
-    const metric = async (code: string, fields: object) =>
-      (await client.post('/billable_metrics', { billable_metric: { name: code, code, ...fields } })).body
-        .billable_metric.svc_id;
-    const plain = { charge_model: 'standard', properties: { amount: '1' } };
-    const sums = await metric('sums', { aggregation_type: 'sum_agg', field_name: 'value' });
-    const users = await metric('users', { aggregation_type: 'unique_count_agg', field_name: 'value' });
-    await story.plan({
-      code: 'busy',
-      amount_cents: 0,
-      charges: [
-        { billable_metric_id: sums, pay_in_advance: true, ...plain },
-        { billable_metric_id: users, ...plain },
-      ],
-    });
-    for (const external_id of ['busy-1', 'busy-2', 'busy-3']) {
-      await story.subscribe({ external_customer_id: 'busy', external_id, plan_code: 'busy' });
-      for (const code of ['sums', 'users'])
-        await client.post('/events', {
-          event: {
-            transaction_id: `${external_id}-${code}`,
-            external_subscription_id: external_id,
-            code,
-            timestamp: Date.parse(NOW) / 1000,
-            properties: { value: 4 },
-          },
-        });
-    }
-    const token = (await portalOf(client, 'busy')).split('/').at(-1)!;
-    const { roundTrips, body } = await countReads(service, async (sql) => {
-      const { customer } = await admit({ db: sql, config: service.config }, token);
-      const ctx = readingAt(service, sql, customer.organization_id, NOW);
-      return readPortal(ctx, customer, pagesOf(new URLSearchParams()));
-    });
-    expect(roundTrips).toBeLessThanOrEqual(6);
-    const { customer_usage } = (await client.get('/customers/busy/current_usage?external_subscription_id=busy-2')).body;
-    const shown = [...body.usage!.values()];
-    expect(shown).toHaveLength(3);
-    for (const usage of shown) {
-      expect(usage.amountCents).toBe(customer_usage.amount_cents);
-      expect(usage.charges.map(({ units }) => units.toFixed())).toEqual(['4', '1']);
-    }
   });
 });
 
@@ -380,7 +386,7 @@ describe('documents of the portal page', () => {
     '%s can be downloaded from the portal as PDF',
     async (listed) => {
       const subject = { invoices: invoice, credit_notes: creditNote, payment_receipts: receipt }[listed];
-      const path = `${await portalOf(story.client, 'acme')}/${listed}/${subject.svc_id}/pdf`;
+      const path = `${await portalPath(story.client, 'acme')}/${listed}/${subject.svc_id}/pdf`;
       const { headers, bytes } = await until(async () => {
         const answer = await visit(path);
         return answer.status === 200 ? answer : undefined;
@@ -396,7 +402,7 @@ describe('documents of the portal page', () => {
     await service.sql`
       insert into documents (id, organization_id, kind, subject_id, file_name, requested_at, enqueued_at)
       values (gen_random_uuid(), ${story.organizationId}, 'invoice', ${copy!.id}, 'MANY-1.pdf', now(), now())`;
-    const path = await portalOf(story.client, 'many');
+    const path = await portalPath(story.client, 'many');
     const { status, headers, text } = await visit(`${path}/invoices/${copy!.id}/pdf`);
     expect([status, headers.refresh, headers['cache-control']]).toEqual([202, '3', 'no-store']);
     expect(text).toContain('Your document is being prepared');
@@ -409,7 +415,7 @@ describe('documents of the portal page', () => {
     await other.customer();
     await story.customer({ external_id: 'sibling' });
     for (const client of [other.client, story.client]) {
-      const path = await portalOf(client, client === story.client ? 'sibling' : 'acme');
+      const path = await portalPath(client, client === story.client ? 'sibling' : 'acme');
       for (const [listed, { svc_id }] of Object.entries({
         invoices: invoice,
         credit_notes: creditNote,
@@ -419,8 +425,8 @@ describe('documents of the portal page', () => {
       expect((await visit(`${path}/invoices/1/pdf`)).text).toContain('There is no such page');
       expect((await visit(path)).text).not.toContain(invoice.number);
     }
-    const path = await portalOf(story.client, 'acme');
-    for (const unknown of ['/fees/1/pdf', `/invoices/${invoice.svc_id}`, '/invoices']) {
+    const path = await portalPath(story.client, 'acme');
+    for (const unknown of ['/fees/1/pdf', `/invoices/${invoice.svc_id}`, '/fees']) {
       const { status, text } = await visit(`${path}${unknown}`);
       expect(status).toBe(404);
       expect(JSON.parse(text)).toMatchObject({ code: 'object_not_found', resource: 'route' });
@@ -436,7 +442,7 @@ describe('tokens of the portal page', () => {
     const [payload, signature] = good.split('.') as [string, string];
     const changed = Buffer.from(JSON.stringify({ sub, exp: inAnHour() + 60, aud: 'portal' })).toString('base64url');
     for (const path of [
-      await signed({ sub, exp: Math.floor(Date.now() / 1000) - 1, aud: 'portal' }),
+      await signed({ sub, exp: Math.floor(Date.now() / 1000) - 401 * 86_400, aud: 'portal' }),
       await signed({ sub, exp: inAnHour(), aud: 'document' }),
       await signed({ sub: '0190b1a2-3c4d-7e5f-8a6b-7c8d9e0f1a2b', exp: inAnHour(), aud: 'portal' }),
       `/customer-portal/${changed}.${signature}`,
@@ -456,14 +462,14 @@ describe('tokens of the portal page', () => {
 
   test('the portal token of a deleted customer stops working', async () => {
     await story.customer({ external_id: 'leaving' });
-    const path = await portalOf(story.client, 'leaving');
+    const path = await portalPath(story.client, 'leaving');
     expect((await visit(path)).status).toBe(200);
     await story.client.delete('/customers/leaving');
     expect((await visit(path)).status).toBe(401);
   });
 
   test('the portal page answers no other method', async () => {
-    const path = await portalOf(story.client, 'acme');
+    const path = await portalPath(story.client, 'acme');
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
       for (const each of [path, `${path}/invoices/${invoice.svc_id}/pdf`])
         expect(await visit(each, { method })).toMatchObject({ status: 404 });

@@ -2,7 +2,7 @@ import { type Instant, isBefore } from '../calendar/instants.ts';
 import type { Period } from '../calendar/period.ts';
 import { billedDays } from '../metrics/proration.ts';
 import type { Cents } from '../money/cents.ts';
-import { type Decimal, ZERO } from '../money/decimal.ts';
+import { type Decimal, max, min, ZERO } from '../money/decimal.ts';
 import { roundToDigits } from '../money/precision.ts';
 import { toMainUnit } from '../money/units.ts';
 import type { Properties } from './charge-model.ts';
@@ -65,6 +65,32 @@ export function projectFee(
     : preciseAmount(fee, charge).times(elapsed.of).div(elapsed.days);
   const { amountCents, pricingUnit } = feeAmounts({ amount, unitAmount: ZERO }, charge);
   return { units, amountCents, pricingUnitAmountCents: pricingUnit?.amountCents ?? null };
+}
+
+/**
+ * The lowest and highest that a period's usage may come to, if each of its days that are left brings as much as the
+ * least or the most of the last complete days. Where the price depends on single events, both are the projection.
+ *
+ *   12 500 units on day 18 of 30, days of 500 to 800 → 18 500 and 22 100 units
+ *
+ * days  units of the last complete days, at least one
+ * Rule: portal.md#projection.
+ */
+export function projectedBand(
+  fee: UsageFee,
+  charge: Denomination & { charge_model: ChargeModelName; properties: Properties; recurring: boolean },
+  { elapsed, days }: { elapsed: Elapsed; days: readonly Decimal[] },
+): { low: Projection; high: Projection } {
+  const middle = projectFee(fee, charge, elapsed);
+  if (charge.recurring || days.length === 0 || !PRICED_AGAIN.includes(charge.charge_model))
+    return { low: middle, high: middle };
+  const left = elapsed.of - elapsed.days;
+  const at = (perDay: Decimal): Projection => {
+    const units = fee.units.plus(perDay.times(left));
+    const { amountCents, pricingUnit } = feeAmounts({ amount: priceOf(units, fee, charge), unitAmount: ZERO }, charge);
+    return { units, amountCents, pricingUnitAmountCents: pricingUnit?.amountCents ?? null };
+  };
+  return { low: at(days.reduce(min)), high: at(days.reduce(max)) };
 }
 
 const priceOf = (

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { PORTAL_PATH, readToken } from '../../areas/customers/customers/portal-token.ts';
 import { DOCUMENTS_PATH } from '../../areas/messaging/documents/signed-link.ts';
 import { claimedPayable, PAY_PATH } from '../../areas/messaging/mails/pay-link.ts';
+import { PORTAL_PATH, readToken } from '../../areas/messaging/mails/portal-token.ts';
 import type { Pointer } from '../../platform/cells/directory.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { BASE_PATH } from '../answer-request.ts';

@@ -166,6 +166,7 @@ export const actorOf = (job: CommandJob): Actor => ({
   source: job.source ?? (job.api_key_id === null ? 'system' : 'api'),
   apiKeyId: job.api_key_id,
   client: job.request.client,
+  ...(job.portal ? { isPortal: true } : {}),
 });
 
 async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Operation) {

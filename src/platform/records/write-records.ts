@@ -119,7 +119,7 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
   const activityRows = records.activities.map((activity) => ({
     id: newId(),
     activity_type: activity.type,
-    activity_object: activity.object,
+    activity_object: meta.actor.isPortal ? { ...activity.object, portal: true } : activity.object,
     activity_object_changes: activity.changes ?? {},
     resource_id: activity.resourceId,
     resource_type: activity.resourceType,

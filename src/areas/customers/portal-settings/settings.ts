@@ -2,7 +2,7 @@
 type PortalBlock = 'usage' | 'projection' | 'entitlements' | 'wallets';
 
 /** Things that a customer may do, where its seller allows them. */
-type PortalPower = 'pay' | 'top_up' | 'payment_methods' | 'billing_data' | 'alerts';
+export type PortalPower = 'pay' | 'top_up' | 'payment_methods' | 'billing_data' | 'alerts';
 
 /** Billing data that a customer may change, where `billing_data` is allowed. */
 export const BILLING_DATA_FIELDS = [
@@ -13,7 +13,7 @@ export const BILLING_DATA_FIELDS = [
   'tax_identification_number',
   'name',
 ] as const;
-type BillingDataField = (typeof BILLING_DATA_FIELDS)[number];
+export type BillingDataField = (typeof BILLING_DATA_FIELDS)[number];
 
 /** How the pages of an issuer's customers look, what they show and what may be done there. */
 export interface PortalSettings {

@@ -3,8 +3,10 @@ import type { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Config } from '../../../platform/config.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import { linkSecret, linkSecrets } from '../../../platform/keys/deployment-keys.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
+import { portalUrl } from './portal-token.ts';
 
 /** Path of the pages where invoices are paid, at the root of the server: a browser opens them without a key. */
 export const PAY_PATH = '/pay';
@@ -55,13 +57,6 @@ export async function payLink(
   return addressOf(config, await linkSecret({ db, config }), payable, since);
 }
 
-/** What `payLink` makes, for any number of payables by one statement. */
-export async function payLinks({ db, config }: { db: Db; config: Config }): Promise<(payable: Payable) => string> {
-  const secret = await linkSecret({ db, config });
-  const since = realNow();
-  return (payable) => addressOf(config, secret, payable, since);
-}
-
 function addressOf(config: Config, secret: string, payable: Payable, since: Temporal.Instant): string {
   const hour = Math.ceil(since.epochMilliseconds / HOUR_MS) + config.PAY_LINK_DAYS * DAY_HOURS;
   return `${publicUrl(config)}${PAY_PATH}/${tokenOf(secret, payable, hour)}`;
@@ -105,10 +100,15 @@ const idIn = (bytes: Buffer): string =>
 // A link in a stored text: the payable between two characters of the private use area of Unicode, which no text of a
 // customer keeps (see `withoutMarks`).
 const [MARK, END] = ['\uE000', '\uE001'];
-const MARKS = /\uE000([IR])([0-9a-f-]{36})\uE001/g;
+const MARKS = /\uE000([IRP])([0-9a-f-]{36})\uE001/g;
+/** The letter of a link to a customer's pages. */
+const PORTAL = 'P';
 
 /** Stands for the link of a payable in a text that is stored, so that the link itself is stored nowhere. */
 export const payMark = ({ type, id }: Payable): string => `${MARK}${LETTERS[type]}${id}${END}`;
+
+/** Stands for the link to a customer's pages in a text that is stored. */
+export const portalMark = (customerId: CustomerId): string => `${MARK}${PORTAL}${customerId}${END}`;
 
 /** A stored text without its links, where a person reads what was sent. */
 export const withLinksAsMarks = (text: string): string => text.replace(MARKS, '#');
@@ -122,10 +122,11 @@ export async function withPayLinks(
   texts: readonly string[],
 ): Promise<string[]> {
   if (!texts.some((text) => text.includes(MARK))) return [...texts];
-  const linkOf = await payLinks({ db, config });
-  return texts.map((text) =>
-    text.replace(MARKS, (_mark, letter: string, id: string) =>
-      linkOf({ type: letter === LETTERS.Invoice ? 'Invoice' : 'PaymentRequest', id }),
-    ),
-  );
+  const secret = await linkSecret({ db, config });
+  const since = realNow();
+  const linkOf = (letter: string, id: string): string =>
+    letter === PORTAL
+      ? portalUrl(config, secret, { customerId: id, mayAct: true })
+      : addressOf(config, secret, { type: letter === LETTERS.Invoice ? 'Invoice' : 'PaymentRequest', id }, since);
+  return texts.map((text) => text.replace(MARKS, (_mark, letter: string, id: string) => linkOf(letter, id)));
 }

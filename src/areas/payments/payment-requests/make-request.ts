@@ -16,6 +16,8 @@ export interface RequestWish {
   paymentMethodType?: string | null;
   paymentMethodId?: PaymentMethodId | null;
   dunningCampaignId?: DunningCampaignId;
+  /** Its customer goes on to its page: no method is charged and no mail is sent. */
+  isPaidOnPage?: boolean;
 }
 
 /**
@@ -54,6 +56,6 @@ export async function makeRequest(
     from unnest(${invoices.map((invoice) => invoice.id)}::uuid[]) as invoice_id`;
   const request = await getRequest(ctx, id);
   await recordRequest(ctx, 'payment_request.created', request);
-  ctx.after({ step: COLLECT_REQUEST_STEP, payload: { payment_request_id: id } });
+  if (!wish.isPaidOnPage) ctx.after({ step: COLLECT_REQUEST_STEP, payload: { payment_request_id: id } });
   return request;
 }

@@ -1,7 +1,13 @@
 import { Temporal } from 'temporal-polyfill';
 import type { SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 import { subscriptionView } from '../../subscriptions/subscriptions/view.ts';
-import type { Portal } from './reads.ts';
+import type { List } from './reads.ts';
+
+/** The subscriptions that a page shows, and its present. */
+interface Shown {
+  subscriptions: List<SubscriptionShown>;
+  now: Temporal.Instant;
+}
 
 interface NamedDay {
   text: 'startsOn' | 'endedOn' | 'endsOn' | 'nextBilling';
@@ -11,7 +17,7 @@ interface NamedDay {
 /**
  * The days that matter to a subscription's customer, in its zone: when it starts, is billed next, ends or has ended.
  */
-export function datesOf(row: SubscriptionShown, portal: Pick<Portal, 'subscriptions' | 'now'>): NamedDay[] {
+export function datesOf(row: SubscriptionShown, portal: Shown): NamedDay[] {
   const day = (text: NamedDay['text'], at: Temporal.Instant | null): NamedDay[] =>
     at === null ? [] : [{ text, on: at.toZonedDateTimeISO(row.zone).toPlainDate() }];
   if (row.status === 'pending')
@@ -26,7 +32,7 @@ export function datesOf(row: SubscriptionShown, portal: Pick<Portal, 'subscripti
 }
 
 /** The start of a plan with a smaller amount: the end of the running period of the former plan. */
-function takesOver(row: SubscriptionShown, { subscriptions, now }: Pick<Portal, 'subscriptions' | 'now'>): NamedDay[] {
+function takesOver(row: SubscriptionShown, { subscriptions, now }: Shown): NamedDay[] {
   const former = subscriptions.rows.find(({ id }) => id === row.previous_subscription_id);
   const on = former && subscriptionView(former, now).downgrade_plan_date;
   return on ? [{ text: 'startsOn', on: Temporal.PlainDate.from(on) }] : [];

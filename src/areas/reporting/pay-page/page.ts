@@ -4,7 +4,7 @@ import { type Format, fill, formatOf } from '../../messaging/documents/number-an
 import { languageOf as documentLanguageOf } from '../../messaging/documents/texts/by-locale.ts';
 import { payTextsOf } from '../../messaging/pay-texts/by-locale.ts';
 import type { PayTexts } from '../../messaging/pay-texts/pay-texts.ts';
-import { pageOf } from '../customer-portal/layout.ts';
+import { messageOf, pageOf } from '../customer-portal/layout.ts';
 import { languageOf, languageOfBrowser, type PortalLanguage } from '../customer-portal/texts/by-locale.ts';
 import type { PayableRow } from './queries.ts';
 import type { PayPage, PayState } from './reads.ts';
@@ -32,12 +32,12 @@ export function payPage(page: PayPage): string {
   return pageOf(
     language,
     `${titleOf(writing)} – ${page.payable.entity_name}`,
-    html`<div class="pay">
+    html`<main class="pay">
 ${headOf(page.payable)}
 <div class="card alone">${statementOf(writing)}</div>
 ${invoicesOf(writing)}
 ${footOf(page.payable)}
-</div>`,
+</main>`,
   );
 }
 
@@ -47,11 +47,11 @@ function messagePage(payable: PayableRow, message: { title: string; text: string
   return pageOf(
     language,
     `${message.title} – ${payable.entity_name}`,
-    html`<div class="pay">
+    html`<main class="pay">
 ${headOf(payable)}
 <div class="card alone"><h1>${message.title}</h1><p>${message.text}</p>${action}</div>
 ${footOf(payable)}
-</div>`,
+</main>`,
   );
 }
 
@@ -82,11 +82,7 @@ export function tryAgainPage(payable: PayableRow): string {
 export function expiredPage(locale: string | null): string {
   const language = languageOfBrowser(locale);
   const { title, text } = payTextsOf(language.locale).expired;
-  return pageOf(
-    language,
-    title,
-    html`<div class="pay"><div class="card alone"><h1>${title}</h1><p>${text}</p></div></div>`,
-  );
+  return pageOf(language, title, messageOf({ title, text }, false));
 }
 
 const textsOf = ({ document_locale, entity_locale }: PayableRow): PayTexts =>
@@ -173,7 +169,7 @@ const buttonTo = (url: string, label: string): Html =>
   html`<p><a class="button" href="${url}" target="_top" rel="noopener noreferrer">${label}</a></p>`;
 
 function invoicesOf({ page: { invoices, dueCents }, language, texts, format }: Writing): Html | false {
-  const { documents, words } = language;
+  const { documents } = language;
   const shown = invoices.slice(0, INVOICES_SHOWN);
   const rest = invoices.length - shown.length;
   if (invoices.length === 0) return false;
@@ -189,7 +185,7 @@ function invoicesOf({ page: { invoices, dueCents }, language, texts, format }: W
       url,
     }) => html`<li><div class="row"><div class="what"><strong>${number}</strong>
 <span class="soft">${format.date(issuing_date)}${until(payment_due_date)}</span></div>
-<div class="how"><span class="sum">${format.amount(total_amount_cents)}</span>${url !== undefined && html`<a href="${url}" aria-label="${words.download}: ${number}">PDF</a>`}</div></div></li>
+<div class="how"><span class="sum">${format.amount(total_amount_cents)}</span>${url !== undefined && html`<a href="${url}">PDF<span class="hidden"> ${number}</span></a>`}</div></div></li>
 `,
   )}${rest > 0 && html`<li class="soft">${fill(texts.more, { count: String(rest) })}</li>`}</ul>`;
 }

@@ -98,6 +98,16 @@ export async function readFacts(
   };
 }
 
+/**
+ * The features of a subscription as they are named, those granted, and how much of their limits is used. Two statements
+ * and those of the count.
+ */
+export async function readFeaturesInUse(scope: Scope, subscription: SubscriptionShown, now: Temporal.Instant) {
+  const [features, limits] = await Promise.all([featuresOf(scope, subscription, 'all'), listUsageLimits(scope, null)]);
+  const { granted, windows } = limitedFeatures(subscription, features, limits, now);
+  return { features, granted, windows: await countWindows(scope, subscription, { windows, now }) };
+}
+
 /** The facts that one check needs, read from Postgres. */
 export const exactFacts = (ctx: Context, asked: AccessCheck): Promise<AccessFacts> =>
   readFacts(ctx, asked.external_subscription_id, {

@@ -36,20 +36,19 @@ interface RecordRow {
  */
 export async function listNewestRecords(
   { db, organizationId }: Scope,
-  externalSubscriptionId: ExternalSubscriptionId,
-  keys: readonly (RecordKey & { period: Period })[],
+  keys: readonly (RecordKey & { external_subscription_id: ExternalSubscriptionId; period: Period })[],
 ): Promise<(RunningRecord | undefined)[]> {
   if (keys.length === 0) return [];
   const asked = keys.map(({ period, ...key }, n) => ({ n, ...key, from: period.from, to: period.to }));
   const rows = await db<RecordRow[]>`
     select asked.n, newest.current, newest.max, newest.max_prorated
-    from jsonb_to_recordset(${json(asked)}::jsonb) as asked (n integer, charge_id uuid, charge_filter_id uuid,
-      grouped_by jsonb, "from" timestamptz, "to" timestamptz)
+    from jsonb_to_recordset(${json(asked)}::jsonb) as asked (n integer, external_subscription_id text,
+      charge_id uuid, charge_filter_id uuid, grouped_by jsonb, "from" timestamptz, "to" timestamptz)
     cross join lateral (
       select record.current, record.max, record.max_prorated
       from in_advance_records record
       where record.organization_id = ${organizationId}
-        and record.external_subscription_id = ${externalSubscriptionId} and record.charge_id = asked.charge_id
+        and record.external_subscription_id = asked.external_subscription_id and record.charge_id = asked.charge_id
         and record.charge_filter_id is not distinct from asked.charge_filter_id
         and record.grouped_by = asked.grouped_by
         and record.event_timestamp >= date_trunc('milliseconds', asked."from") and record.event_timestamp < asked."to"

@@ -96,8 +96,8 @@ export async function priceEvent(
     }),
     listNewestRecords(
       scope,
-      externalId,
       buckets.map(({ charge, filter, group }) => ({
+        external_subscription_id: externalId,
         charge_id: charge.id,
         charge_filter_id: filter?.id ?? null,
         grouped_by: group,

@@ -79,14 +79,19 @@ export async function usageOfSeveral(ctx: Context, wanted: readonly WantedUsage[
     pause: ctx.pause,
   });
   const sharesOf = new Map(counted.map(({ key, shares }) => [key, shares]));
+  const billedOf = await withBilledInAdvance(
+    ctx,
+    wanted.map(({ subscription, charges, proration, only }, n) => ({
+      externalSubscriptionId: subscription.external_id,
+      proration,
+      usage: charges.map((charge) => ({ charge, shares: sharesOf.get(keyOf(n, charge)) ?? [] })),
+      only,
+    })),
+  );
   return Promise.all(
-    wanted.map(async ({ subscription, charges, proration, only }, n) => {
+    wanted.map(async ({ subscription }, n) => {
       const exponent = exponentOf(subscription.plan_amount_currency as Currency);
-      const billed = await withBilledInAdvance(ctx, subscription.external_id, {
-        proration,
-        usage: charges.map((charge) => ({ charge, shares: sharesOf.get(keyOf(n, charge)) ?? [] })),
-        only,
-      });
+      const billed = billedOf[n]!;
       const priced = async ({ charge, shares }: (typeof billed)[number]) => ({
         charge,
         shares: await mapInSlices(shares, sharePricer(charge, exponent), ctx.pause),

@@ -13,35 +13,47 @@ export interface CountedUsage {
   shares: readonly CountedShare[];
 }
 
+/** Counted usage of charges of a subscription in a period, and the texts to which it is restricted. */
+export interface CountedOfSubscription {
+  externalSubscriptionId: ExternalSubscriptionId;
+  proration: Proration;
+  usage: readonly CountedUsage[];
+  /** For several groups together no record says what was billed. */
+  only?: WantedTexts | undefined;
+}
+
 /**
  * Usage of charges billed in advance: it shows the net units and prices what was billed in the period, so that units
- * given back do not lower the amount. Usage of other charges is unchanged. One statement, none without such a charge.
- *
- * only restriction of the usage; for several groups together no record says what was billed
+ * given back do not lower the amount. Usage of other charges is unchanged. One statement for all, none without such a
+ * charge.
  *
  * Rule: in-advance.md#units-of-one-event "current usage".
  */
 export async function withBilledInAdvance(
   scope: Scope,
-  externalSubscriptionId: ExternalSubscriptionId,
-  { proration, usage, only = {} }: { proration: Proration; usage: readonly CountedUsage[]; only?: WantedTexts },
-): Promise<readonly CountedUsage[]> {
-  const keys = usage.flatMap(({ charge, shares }) =>
-    charge.pay_in_advance
-      ? shares.map(({ filterId, groupedBy }) => ({
-          charge_id: charge.id,
-          charge_filter_id: filterId,
-          grouped_by: { ...fixedGroup(charge, filterId, only), ...groupedBy },
-          period: proration.period,
-        }))
-      : [],
+  counted: readonly CountedOfSubscription[],
+): Promise<(readonly CountedUsage[])[]> {
+  const keys = counted.flatMap(({ externalSubscriptionId, proration, usage, only = {} }) =>
+    usage.flatMap(({ charge, shares }) =>
+      charge.pay_in_advance
+        ? shares.map(({ filterId, groupedBy }) => ({
+            external_subscription_id: externalSubscriptionId,
+            charge_id: charge.id,
+            charge_filter_id: filterId,
+            grouped_by: { ...fixedGroup(charge, filterId, only), ...groupedBy },
+            period: proration.period,
+          }))
+        : [],
+    ),
   );
-  if (keys.length === 0) return usage;
-  const records = await listNewestRecords(scope, externalSubscriptionId, keys);
-  return usage.map(({ charge, shares }) =>
-    charge.pay_in_advance
-      ? { charge, shares: shares.map((share) => billedShare(charge, share, records.shift(), proration)) }
-      : { charge, shares },
+  if (keys.length === 0) return counted.map(({ usage }) => usage);
+  const records = await listNewestRecords(scope, keys);
+  return counted.map(({ usage, proration }) =>
+    usage.map(({ charge, shares }) =>
+      charge.pay_in_advance
+        ? { charge, shares: shares.map((share) => billedShare(charge, share, records.shift(), proration)) }
+        : { charge, shares },
+    ),
   );
 }
 

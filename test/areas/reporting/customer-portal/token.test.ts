@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isSigned, portalUrl, readToken } from '../../../../src/areas/customers/customers/portal-token.ts';
+import { isSigned, portalUrl, readToken } from '../../../../src/areas/messaging/mails/portal-token.ts';
 import { loadConfig } from '../../../../src/platform/config.ts';
 
 const ID = '0190b1a2-3c4d-7e5f-8a6b-7c8d9e0f1a2b';

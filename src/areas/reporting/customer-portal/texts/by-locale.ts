@@ -41,6 +41,10 @@ export const PORTAL_LOCALES = [...new Set(['en', ...Object.keys(BY_LOCALE)])];
 export const languageOf = (customer: Pick<PortalCustomer, 'document_locale' | 'entity_locale'>): PortalLanguage =>
   languageFrom(customer.document_locale, customer.entity_locale);
 
+/** A language that an address asks for; undefined for any other text. */
+export const languageAsked = (locale: string | null): PortalLanguage | undefined =>
+  locale !== null && Object.hasOwn(BY_LOCALE, locale) ? languageFrom(locale, null) : undefined;
+
 /** The language that a browser prefers, for unknown visitors: English unless it is supported. */
 export const languageOfBrowser = (locale: string | null): PortalLanguage => languageFrom(locale, null);
 

@@ -22,6 +22,7 @@ export interface ReadToken {
   customerId: CustomerId;
   /** Whether the page offers what its customer can do; else it only shows. */
   mayAct: boolean;
+  isExpired: boolean;
   payload: string;
   signature: string;
 }
@@ -46,13 +47,20 @@ export function portalUrl(config: Config, secret: string, of: { customerId: Cust
 
 const portalBase = (config: Config): string => config.CUSTOMER_PORTAL_URL?.replace(/\/+$/, '') ?? publicUrl(config);
 
-/** @returns undefined for a malformed or expired token */
-export function readToken(token: string): ReadToken | undefined {
+const DAY_MS = 86_400_000;
+
+/**
+ * The claims of a token; undefined for a malformed or expired one.
+ *
+ * expiredDays  how long ago it may have expired, for callers that look at `isExpired`
+ */
+export function readToken(token: string, { expiredDays = 0 }: { expiredDays?: number } = {}): ReadToken | undefined {
   const [, payload, signature] = FORM.exec(token) ?? [];
   if (payload === undefined || signature === undefined) return undefined;
   const claims = Claims.safeParse(parsed(payload)).data;
-  if (claims === undefined || claims.exp * 1000 <= realNowMs()) return undefined;
-  return { customerId: claims.sub, mayAct: claims.scope === undefined, payload, signature };
+  if (claims === undefined || claims.exp * 1000 + expiredDays * DAY_MS <= realNowMs()) return undefined;
+  const isExpired = claims.exp * 1000 <= realNowMs();
+  return { customerId: claims.sub, mayAct: claims.scope === undefined, isExpired, payload, signature };
 }
 
 function parsed(payload: string): unknown {
