@@ -1089,7 +1089,7 @@ create table ai_unpriced (
 );
 comment on table ai_unpriced is 'Events of calls that have no amount: for want of a price, or of a part of the usage.';
 comment on column ai_unpriced.model is 'as the call named it';
-comment on column ai_unpriced.book is 'versions of the book that had no price';
+comment on column ai_unpriced.book is 'versions of the book with which it was last looked at';
 CREATE INDEX ai_unpriced_open ON public.ai_unpriced USING btree (organization_id, provider, model, event_id) WHERE ((status = 'open'::text) AND (reason = 'price'::text));
 
 create table ai_unpriced_models (
@@ -1103,11 +1103,13 @@ create table ai_unpriced_models (
   first_seen_at timestamp with time zone not null,
   last_seen_at timestamp with time zone not null,
   told_on date,
+  looked_book text,
   constraint ai_unpriced_models_pkey PRIMARY KEY (organization_id, provider, model, tier),
   constraint ai_unpriced_models_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
 );
 comment on table ai_unpriced_models is 'Open events without an amount, counted by model and tier.';
 comment on column ai_unpriced_models.told_on is 'the day of the last notification about it';
+comment on column ai_unpriced_models.looked_book is 'versions of the book with which its calls were last looked at; null: some came since';
 
 create table alerts (
   id uuid not null,
@@ -2563,7 +2565,7 @@ create table event_corrections (
   constraint event_corrections_pkey PRIMARY KEY (id),
   constraint event_corrections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint event_corrections_credit_note_part_check CHECK ((credit_note_part = ANY (ARRAY['credit'::text, 'refund'::text, 'offset'::text]))),
-  constraint event_corrections_kind_check CHECK ((kind = ANY (ARRAY['amend'::text, 'retract'::text, 'retract_range'::text, 'late_events'::text]))),
+  constraint event_corrections_kind_check CHECK ((kind = ANY (ARRAY['amend'::text, 'retract'::text, 'retract_range'::text, 'late_events'::text, 'price_healing'::text, 'price_rerating'::text]))) NOT VALID,
   constraint event_corrections_policy_check CHECK ((policy = ANY (ARRAY['next_invoice'::text, 'debit_invoice'::text, 'credit_note'::text, 'ignore'::text]))),
   constraint event_corrections_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'applied'::text, 'settled'::text, 'failed'::text, 'previewed'::text])))
 );

@@ -8,6 +8,7 @@ import { terminateEnded } from './areas/billing/bill-subscriptions/terminate-end
 import { trialEnd } from './areas/billing/bill-subscriptions/trial-end.ts';
 import { expireTopUpRules, expireWallets, intervalTopUps, walletOngoing } from './areas/billing/bill-wallets/jobs.ts';
 import { retryFailedInvoices } from './areas/billing/finalize-invoice/retry-failed.ts';
+import { sweepUnpriced } from './areas/billing/heal-prices/jobs.ts';
 import { refreshDrafts } from './areas/billing/refresh-invoice/refresh-drafts.ts';
 import { lateEvents } from './areas/billing/settle-usage/late-events.ts';
 import { retryTaxes } from './areas/billing/tax-engines/retry-taxes.ts';
@@ -76,6 +77,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
 export const sweepJobs: readonly SweepJob[] = [
   rowSweeper,
   retryProviderEvents,
+  sweepUnpriced,
   checkProviders,
   releaseAuthorizations,
   reconcileProviders,

@@ -212,6 +212,13 @@ const rows = [
     afterMissedTicks: 'by selection',
   },
   {
+    job: 'heal-prices',
+    tick: { everySeconds: 300 },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
     job: 'check-providers',
     tick: { everySeconds: 900 },
     clock: 'R',

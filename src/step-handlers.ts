@@ -9,6 +9,7 @@ import { refreshWalletsStep } from './areas/billing/bill-wallets/refresh-ongoing
 import { rematchEvents } from './areas/billing/correct-events/rematch-events.ts';
 import { retractRange, settleCorrection } from './areas/billing/correct-events/retract-range.ts';
 import { finalizePendingInvoice } from './areas/billing/finalize-invoice/finalize-pending.ts';
+import { healPrices } from './areas/billing/heal-prices/heal-prices.ts';
 import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './areas/billing/redate-drafts/redate-drafts.ts';
 import {
   estimateDraftTaxes,
@@ -62,6 +63,7 @@ export const stepHandlers: { readonly [Name in StepName]: StepHandler<Name> } = 
   'make-e-document': makeChosenEDocument,
   'finish-event-batch': finishBatchStep,
   'tell-missing-wallets': tellMissingWalletsStep,
+  'heal-prices': healPrices,
   'tell-unknown-models': tellUnknownModel,
   'heal-events': healEvents,
   'recount-unmatched': recountUnmatched,

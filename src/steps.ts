@@ -60,6 +60,7 @@ export const steps = {
   'build-shape': step({ shape_id: idOf<UsageShapeId>() }),
   'finish-event-batch': step({ batch_id: idOf<EventBatchId>() }),
   'tell-missing-wallets': step({ event_ids: z.array(idOf<EventId>()) }),
+  'heal-prices': step({}),
   'tell-unknown-models': step({
     provider: text,
     model: text,

@@ -29,6 +29,7 @@ export const NAMED_ONLY_WEBHOOK_TYPES = [
   'budget.overrun',
   'e_document.status_updated',
   'price_book.model_unknown',
+  'ai_usage.healed',
   'price_book.imported',
 ];
 

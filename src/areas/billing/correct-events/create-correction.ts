@@ -7,7 +7,7 @@ import { announceSettled } from '../../usage/event-corrections/announce.ts';
 import { applyCorrection, lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
 import {
   countUpTo,
-  type EventPayload,
+  type EventAmendment,
   type EventToCorrect,
   eventsOfRange,
   lockEvent,
@@ -97,11 +97,12 @@ async function correctOne(ctx: Context, asked: CorrectionRow, body: CorrectionCr
   const { payload, warning } =
     asked.kind === 'amend' ? await amendedPayload(ctx, event, body) : { payload: null, warning: null };
   if (payload !== null) await demandOpenTime(ctx, externalId, { from: payload.timestamp, code: event.code });
+  const amendments = payload && [{ id: event.id, ...payload }];
   if (asked.dry_run) {
-    const { effect, adjustments } = await dryRun(ctx, (on) => correctEvents(on, asked, [event], payload, warning));
+    const { effect, adjustments } = await dryRun(ctx, (on) => correctEvents(on, asked, [event], amendments, warning));
     return storePreview(ctx, asked, { effect, warning, adjustments });
   }
-  return (await correctEvents(ctx, asked, [event], payload, warning)).correction;
+  return (await correctEvents(ctx, asked, [event], amendments, warning)).correction;
 }
 
 interface Corrected {
@@ -110,12 +111,12 @@ interface Corrected {
   adjustments: NewAdjustment[];
 }
 
-/** Changes events and then settles the invoices concerned. */
-async function correctEvents(
+/** Changes events of one subscription, or retracts them, and then settles the invoices concerned. */
+export async function correctEvents(
   ctx: Context,
   asked: CorrectionRow,
   events: readonly Pick<EventToCorrect, 'id' | 'code'>[],
-  payload: EventPayload | null,
+  amendments: readonly EventAmendment[] | null,
   warning: AmendmentWarning | null,
 ): Promise<Corrected> {
   await settleBeforeCorrection(
@@ -123,7 +124,7 @@ async function correctEvents(
     events.map(({ id }) => id),
   );
   await keepPricesBefore(ctx, asked, { codes: events.map(({ code }) => code) });
-  const effect = await applyCorrection(ctx, asked, { events, payload });
+  const effect = await applyCorrection(ctx, asked, { events, amendments });
   const applied: CorrectionRow = { ...asked, status: 'applied', done: events.length, started_at: ctx.now() };
   const stored = await store(ctx, applied, effect, warning);
   await markChains(

@@ -47,7 +47,7 @@ async function retractPage(ctx: Context, correction: CorrectionRow): Promise<Cor
       live.map((event) => event.id),
     );
     await keepPricesBefore(ctx, correction, { codes: live.map(({ code }) => code) });
-    const { invoiced } = await applyCorrection(ctx, correction, { events: live, payload: null });
+    const { invoiced } = await applyCorrection(ctx, correction, { events: live, amendments: null });
     await insertPeriods(ctx, correction.id, invoiced);
     await markChains(
       ctx,

@@ -30,6 +30,7 @@ export async function addPriceEntries(ctx: Context, { body: { entries } }: { bod
   if (added.length > 0) {
     version = await raiseBookVersion(ctx);
     await writeEntries(ctx, { added, version, now });
+    ctx.after({ step: 'heal-prices', payload: {} });
   }
   const rows = await listEntriesByIds(ctx, [...unchanged, ...added.map(({ id }) => id)]);
   return {
@@ -67,6 +68,7 @@ export async function putAliases(ctx: Context, { body: { aliases } }: { body: Al
     select ${ctx.organizationId}::uuid, provider, pattern, nullif(target_provider, ''), target_model
     from jsonb_to_recordset(${json([...last.values()])}::jsonb)
       as alias (provider text, pattern text, target_provider text, target_model text)`;
+  ctx.after({ step: 'heal-prices', payload: {} });
   return { aliases: await listAliases(ctx) };
 }
 
@@ -93,6 +95,7 @@ export async function importPriceFile(ctx: Context, { body, query }: { body: unk
   });
   if (!query.dry_run && imported.entries_new + imported.entries_changed > 0) {
     const { changes: _, ...counts } = imported;
+    ctx.after({ step: 'heal-prices', payload: {} });
     ctx.record({
       webhook: { type: 'price_book.imported', objectType: 'price_import', objectId: null, object: counts },
     });

@@ -2,12 +2,13 @@ import type { Context } from '../../../platform/context.ts';
 import type { EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { markUsage } from '../../catalog/usage-thresholds/usage-marks.ts';
 import { lockCustomerById } from '../../subscriptions/subscriptions/writes.ts';
+import { closeUnpriced } from '../unpriced-events/close-unpriced.ts';
 import { correctBudgets, readCounted } from './correct-budgets.ts';
 import { carryOver, holdShapes } from './correct-rollups.ts';
 import {
-  amendEvent,
+  amendEvents,
   amendedEvents,
-  type EventPayload,
+  type EventAmendment,
   eventsOfIds,
   lockCorrections,
   retractEvents,
@@ -35,27 +36,31 @@ export async function lockForCorrection(
 
 /**
  * Corrects locked events of one subscription with their versions, rollups and budgets; flags drafts, marks
- * subscriptions and owes an update of the unmatched events. All get `payload`, or are retracted if it is null.
+ * subscriptions and owes an update of the unmatched events. They are retracted if there are no amendments.
  *
  * Rules: event-corrections.md#effect, event-corrections.md#order-of-work.
  */
 export async function applyCorrection(
   ctx: Context,
   correction: Pick<CorrectionRow, 'id' | 'external_subscription_id'>,
-  { events, payload }: { events: readonly { id: EventId; code: string }[]; payload: EventPayload | null },
+  {
+    events,
+    amendments,
+  }: { events: readonly { id: EventId; code: string }[]; amendments: readonly EventAmendment[] | null },
 ): Promise<Effect> {
   const { db } = ctx;
   const { id: correctionId, external_subscription_id: externalId } = correction;
   const ids = events.map(({ id }) => id);
   const codes = [...new Set(events.map(({ code }) => code))];
+  const codeOf = new Map(events.map(({ id, code }) => [id, code]));
   const idsOf = (code: string) => events.filter((event) => event.code === code).map(({ id }) => id);
   const moments = db`
     select distinct e.code, e.timestamp from ${eventsOfIds(ctx, ids)}
     ${
-      payload === null
+      amendments === null
         ? db``
         : db`union select e.code, e.timestamp
-      from ${amendedEvents(ctx, ids, payload)}`
+      from ${amendedEvents(ctx, amendments)}`
     }`;
   const effect = await effectOf(ctx, externalId, moments);
   const shapes = await holdShapes(ctx, externalId, codes);
@@ -65,13 +70,20 @@ export async function applyCorrection(
     externalSubscriptionId: externalId,
     moved: (code) => ({
       before: eventsOfIds(ctx, idsOf(code)),
-      after: payload === null ? null : amendedEvents(ctx, idsOf(code), payload),
+      after:
+        amendments === null
+          ? null
+          : amendedEvents(
+              ctx,
+              amendments.filter(({ id }) => codeOf.get(id) === code),
+            ),
     }),
-    change: () => (payload === null ? retractEvents(ctx, ids, change) : amendEvent(ctx, ids[0]!, { payload, change })),
+    change: () => (amendments === null ? retractEvents(ctx, ids, change) : amendEvents(ctx, amendments, change)),
   });
-  if (counted) await correctBudgets(ctx, counted, { payload, correctionId });
+  if (counted) await correctBudgets(ctx, counted, { amendments, correctionId });
   // An amended event is meant to be billed, however late it came.
-  if (payload !== null) await takeLateEvents(ctx, ids, ctx.now());
+  if (amendments !== null) await takeLateEvents(ctx, ids, ctx.now());
+  await closeUnpriced(ctx, ids);
   await markSubscriptions(ctx, externalId);
   await markUsage(ctx, { external_id: externalId });
   if (effect.draftIds.length > 0) await flagDrafts(ctx, effect.draftIds);

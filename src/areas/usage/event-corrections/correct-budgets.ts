@@ -12,7 +12,7 @@ import { type Count, countUsage } from '../budget-windows/count-usage.ts';
 import { budgetSweep } from '../budget-windows/nudge-sweep.ts';
 import { NO_SUBSCRIBERS, needSubscribers, readSubscribers } from '../budget-windows/subscribers.ts';
 import { parseProperties } from '../events/property-json.ts';
-import { type EventPayload, type EventToCorrect, eventsOfIds } from './lock-events.ts';
+import { type EventAmendment, type EventPayload, type EventToCorrect, eventsOfIds } from './lock-events.ts';
 
 /** An event before its correction, and the hold that counted it. */
 interface CountedEvent extends EventToCorrect {
@@ -42,19 +42,20 @@ export async function readCounted(ctx: Context, ids: readonly EventId[]): Promis
  * of the hold that they settled, else of their own timestamps. Amounts before and after are measured by the terms of
  * now. A budget that is younger than an event never counted it.
  *
- * payload  of all events; null: they are retracted
+ * amendments  of the events; null: they are retracted
  *
  * Rule: budgets.md#holds "correction, retraction".
  */
 export async function correctBudgets(
   ctx: Context,
   { catalog, events }: CountedBefore,
-  { payload, correctionId }: { payload: EventPayload | null; correctionId: CorrectionId },
+  { amendments, correctionId }: { amendments: readonly EventAmendment[] | null; correctionId: CorrectionId },
 ): Promise<void> {
   const ids = [...new Set(events.map(({ external_subscription_id: id }) => id))];
   const subscribers = needSubscribers(catalog.budgets)
     ? await readSubscribers(ctx, ids, catalog.budgets)
     : NO_SUBSCRIBERS;
+  const payloads = new Map(amendments?.map((amendment) => [amendment.id, amendment]));
   const found = new Map<string, AddedEntry>();
   for (const event of events) {
     // Ids hold the time at which they were made, by the real clock.
@@ -65,7 +66,8 @@ export async function correctBudgets(
         { ...event, properties: parseProperties(properties), precise_total_amount_cents },
         { at: event.held_at ?? Temporal.Instant.from(timestamp), subscribers },
       );
-    addDifference(found, count(event), payload === null ? [] : count(payload));
+    const payload = payloads.get(event.id);
+    addDifference(found, count(event), payload ? count(payload) : []);
   }
   const entries = [...found.values()].filter(({ amount }) => !amount.isZero());
   if (entries.length === 0) return;

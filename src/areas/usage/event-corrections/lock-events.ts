@@ -22,6 +22,8 @@ export interface EventToCorrect {
 
 /** The new payload of an amended event. */
 export type EventPayload = Pick<EventToCorrect, 'timestamp' | 'properties' | 'precise_total_amount_cents'>;
+/** An event with what it becomes. */
+export type EventAmendment = Pick<EventToCorrect, 'id'> & EventPayload;
 
 /**
  * Locks out other corrections of a subscription's events until the transaction ends.
@@ -83,20 +85,24 @@ export const eventsOfIds = ({ db, organizationId }: Scope, ids: readonly EventId
   events e
   where e.id = any (${ids}::uuid[]) and e.organization_id = ${organizationId} and ${isLive(db, db`e`)}`;
 
-/** The same events with another payload, as rows `e`. */
-export const amendedEvents = (
-  { db, organizationId }: Scope,
-  ids: readonly EventId[],
-  payload: EventPayload,
-): Fragment => db`
+/** Events with their other payloads, as rows `e`. */
+export const amendedEvents = ({ db, organizationId }: Scope, amendments: readonly EventAmendment[]): Fragment => db`
   (
     select old.id, old.organization_id, old.external_subscription_id, old.transaction_id, old.code, old.created_at,
-      ${payload.timestamp}::text::timestamptz as timestamp,
-      ${payload.properties}::text::jsonb as properties,
-      ${payload.precise_total_amount_cents}::text::numeric(40, 15) as precise_total_amount_cents
-    from events old
-    where old.id = any (${ids}::uuid[]) and old.organization_id = ${organizationId} and ${isLive(db, db`old`)}
+      amended.timestamp, amended.properties, amended.precise_total_amount_cents
+    from (${payloadsOf(db, amendments)}) amended
+    join events old on old.id = amended.id and old.organization_id = ${organizationId} and ${isLive(db, db`old`)}
   ) e`;
+
+/** Payloads as rows; as texts, which keep all digits. */
+const payloadsOf = (db: Db, amendments: readonly EventAmendment[]): Fragment => db`
+  select id, timestamp, properties::jsonb as properties,
+    precise_total_amount_cents::numeric(40, 15) as precise_total_amount_cents
+  from unnest(${amendments.map(({ id }) => id)}::uuid[],
+    ${amendments.map(({ timestamp }) => timestamp)}::text[]::timestamptz[],
+    ${amendments.map(({ properties }) => properties)}::text[],
+    ${amendments.map(({ precise_total_amount_cents: amount }) => amount)}::text[])
+    as payload (id, timestamp, properties, precise_total_amount_cents)`;
 
 /** Number of events, counted up to `most`. */
 export async function countUpTo(db: Db, source: Fragment, most: number): Promise<number> {
@@ -121,18 +127,19 @@ interface Change {
   now: Temporal.Instant;
 }
 
-/** Moves the payload of an event into its versions and stores another one. */
-export const amendEvent = (
-  scope: Scope,
-  eventId: EventId,
-  { payload, change }: { payload: EventPayload; change: Change },
-) => scope.db`
-  with former as (${keepVersions(scope, [eventId], change)})
+/** Moves the payloads of events into their versions and stores other ones. */
+export const amendEvents = (scope: Scope, amendments: readonly EventAmendment[], change: Change) => scope.db`
+  with former as (${keepVersions(
+    scope,
+    amendments.map(({ id }) => id),
+    change,
+  )})
   update events
-  set version = version + 1, timestamp = ${payload.timestamp}::text::timestamptz,
-    properties = ${payload.properties}::text::jsonb,
-    precise_total_amount_cents = ${payload.precise_total_amount_cents}::text::numeric
-  where organization_id = ${scope.organizationId} and id = ${eventId} and ${isLive(scope.db, scope.db`events`)}`;
+  set version = version + 1, timestamp = amended.timestamp, properties = amended.properties,
+    precise_total_amount_cents = amended.precise_total_amount_cents
+  from (${payloadsOf(scope.db, amendments)}) amended
+  where events.id = amended.id and organization_id = ${scope.organizationId}
+    and ${isLive(scope.db, scope.db`events`)}`;
 
 /** Retracts events; their transaction ids stay taken. */
 export const retractEvents = (scope: Scope, eventIds: readonly EventId[], change: Change) => scope.db`

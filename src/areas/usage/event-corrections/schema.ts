@@ -9,7 +9,7 @@ import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 import { POLICIES } from '../../catalog/usage-policies/schema.ts';
 import { parseEvent } from '../events/parse-event.ts';
 
-export const KINDS = ['amend', 'retract', 'retract_range', 'late_events'] as const;
+export const KINDS = ['amend', 'retract', 'retract_range', 'late_events', 'price_healing', 'price_rerating'] as const;
 export const STATUSES = ['pending', 'applied', 'settled', 'failed', 'previewed'] as const;
 export const PARTS = ['credit', 'refund', 'offset'] as const;
 export type Kind = (typeof KINDS)[number];

@@ -34,7 +34,11 @@ interface StoredStep {
 export interface OwedInAdvance {
   readonly steps: StoredStep[];
   /** Owes the steps of matched events, and others, in the transaction that ends their batches. */
-  store(tx: Db, matched: readonly MatchedEvent<EventForWallet>[], others: readonly NewStep[]): Promise<void>;
+  store(
+    tx: Db,
+    matched: readonly MatchedEvent<EventForWallet & { unpriced?: object | null }>[],
+    others: readonly NewStep[],
+  ): Promise<void>;
   /** After the commit: enqueues the jobs of all steps. The row sweeper makes up for lost ones. */
   nudge(producer: Pick<Producer, 'addMany'>): Promise<void>;
 }
@@ -69,10 +73,11 @@ type NewStep = { id: string; organization_id: OrganizationId } & (
 );
 
 /** One step for several events of a subscription. */
-function stepsOf(matched: readonly MatchedEvent<EventToMatch>[]): NewStep[] {
+function stepsOf(matched: readonly MatchedEvent<EventToMatch & { unpriced?: object | null }>[]): NewStep[] {
   const bySubscription = new Map<string, { organizationId: OrganizationId; ids: string[] }>();
   for (const { event, subscription, isPaidInAdvance } of matched) {
-    if (!isPaidInAdvance || !subscription) continue;
+    // A call without an amount is billed once it has one (price-book.md#healing).
+    if (!isPaidInAdvance || !subscription || event.unpriced) continue;
     const known = bySubscription.get(subscription.id);
     if (known) known.ids.push(event.id);
     else bySubscription.set(subscription.id, { organizationId: event.organization_id, ids: [event.id] });

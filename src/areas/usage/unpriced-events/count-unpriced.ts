@@ -64,6 +64,7 @@ export async function countUnpriced(tx: Db, events: readonly UnpricedEvent[]) {
     on conflict (organization_id, provider, model, tier) do update set
       missing_kinds = array(select distinct unnest(known.missing_kinds || excluded.missing_kinds) order by 1),
       events = known.events + excluded.events, tokens = known.tokens + excluded.tokens,
+      looked_book = null,
       first_seen_at = least(known.first_seen_at, excluded.first_seen_at),
       last_seen_at = greatest(known.last_seen_at, excluded.last_seen_at)`;
   const untold = await tx<Omit<UnknownModel, 'sample_transaction_id'>[]>`
