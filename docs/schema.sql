@@ -1059,6 +1059,38 @@ comment on table after_steps is 'Work that a committed command still owes. The q
 CREATE INDEX after_steps_enqueued ON public.after_steps USING btree (enqueued_at) WHERE (failed_at IS NULL);
 CREATE INDEX after_steps_organization ON public.after_steps USING btree (organization_id, due_at);
 
+create table ai_changed_days (
+  organization_id uuid not null,
+  external_subscription_id text not null,
+  day date not null,
+  changes bigint not null default 1,
+  constraint ai_changed_days_pkey PRIMARY KEY (organization_id, external_subscription_id, day)
+);
+comment on table ai_changed_days is 'Days of subscriptions whose hours changed since the day was summed.';
+
+create table ai_crowded_days (
+  organization_id uuid not null,
+  external_subscription_id text not null,
+  day date not null,
+  constraint ai_crowded_days_pkey PRIMARY KEY (organization_id, external_subscription_id, day)
+);
+comment on table ai_crowded_days is 'Days of subscriptions with so many groups that further ones are left over.';
+
+create table ai_groups (
+  organization_id uuid not null,
+  group_hash bytea not null,
+  provider text not null,
+  model text not null,
+  tier text not null,
+  code text not null,
+  dimensions jsonb not null,
+  constraint ai_groups_pkey PRIMARY KEY (organization_id, group_hash),
+  constraint ai_groups_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
+);
+comment on table ai_groups is 'What calls of language models are summed by.';
+comment on column ai_groups.group_hash is 'first 16 bytes of the SHA-256 of all that follows; 16 zeros: what is left over';
+comment on column ai_groups.dimensions is 'further properties, those of the setting margin_dimensions when a call came';
+
 create table ai_subjects (
   organization_id uuid not null,
   kind text not null,
@@ -1110,6 +1142,39 @@ create table ai_unpriced_models (
 comment on table ai_unpriced_models is 'Open events without an amount, counted by model and tier.';
 comment on column ai_unpriced_models.told_on is 'the day of the last notification about it';
 comment on column ai_unpriced_models.looked_book is 'versions of the book with which its calls were last looked at; null: some came since';
+
+create table ai_usage_days (
+  organization_id uuid not null,
+  day date not null,
+  external_subscription_id text not null,
+  group_hash bytea not null,
+  events bigint not null,
+  unpriced bigint not null,
+  input_tokens numeric not null,
+  output_tokens numeric not null,
+  cache_read_tokens numeric not null,
+  cost numeric not null,
+  amount numeric not null,
+  constraint ai_usage_days_pkey PRIMARY KEY (organization_id, day, external_subscription_id, group_hash)
+);
+comment on table ai_usage_days is 'The same by day (UTC), as of the last look at days whose hours had changed.';
+
+create table ai_usage_hours (
+  organization_id uuid not null,
+  external_subscription_id text not null,
+  hour timestamp with time zone not null,
+  group_hash bytea not null,
+  events bigint not null,
+  unpriced bigint not null,
+  input_tokens numeric not null,
+  output_tokens numeric not null,
+  cache_read_tokens numeric not null,
+  cost numeric not null,
+  amount numeric not null,
+  constraint ai_usage_hours_pkey PRIMARY KEY (organization_id, external_subscription_id, hour, group_hash)
+);
+comment on table ai_usage_hours is 'Sums of calls of language models by subscription, hour and group; in cents of the book.';
+comment on column ai_usage_hours.unpriced is 'how many of them have no cost, or no amount though one is due';
 
 create table alerts (
   id uuid not null,

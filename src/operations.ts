@@ -45,6 +45,7 @@ import { paymentOperations } from './areas/payments/payments/routes.ts';
 import { providerDriftOperations } from './areas/payments/provider-drifts/routes.ts';
 import { providerReconciliationOperations } from './areas/payments/provider-reconciliations/routes.ts';
 import { writeOffOperations } from './areas/payments/write-offs/routes.ts';
+import { aiMarginOperations } from './areas/reporting/ai-margin/routes.ts';
 import { analyticsOperations } from './areas/reporting/analytics/routes.ts';
 import { attentionOperations } from './areas/reporting/attention/routes.ts';
 import { auditOperations } from './areas/reporting/audits/routes.ts';
@@ -153,6 +154,7 @@ export const operations: Operation[] = [
   ...lifetimeUsageOperations,
   ...ledgerOperations,
   ...analyticsOperations,
+  ...aiMarginOperations,
   ...customerSummaryOperations,
   ...attentionOperations,
   ...overviewOperations,

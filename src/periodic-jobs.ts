@@ -30,6 +30,7 @@ import { reconcileProviders, resumeReconciliations } from './areas/payments/reco
 import { auditFull, auditRecent } from './areas/reporting/audit-books/jobs.ts';
 import { executeOrders, expireOrderForms } from './areas/selling/execute-orders/jobs.ts';
 import { retention } from './areas/tenancy/retain-rows/delete-by-class.ts';
+import { sumAiDays } from './areas/usage/ai-usage-sums/sum-days.ts';
 import { sweepBudgets } from './areas/usage/budget-holds/sweep-budgets.ts';
 import { rollupAudit } from './areas/usage/build-shapes/repair-hours.ts';
 import { validateEvents } from './areas/usage/ingest-events/validate-events.ts';
@@ -78,6 +79,7 @@ export const sweepJobs: readonly SweepJob[] = [
   rowSweeper,
   retryProviderEvents,
   sweepUnpriced,
+  sumAiDays,
   checkProviders,
   releaseAuthorizations,
   reconcileProviders,

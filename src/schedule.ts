@@ -219,6 +219,13 @@ const rows = [
     afterMissedTicks: 'by selection',
   },
   {
+    job: 'ai-days',
+    tick: { everySeconds: 60 },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
     job: 'check-providers',
     tick: { everySeconds: 900 },
     clock: 'R',

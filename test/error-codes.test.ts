@@ -34,6 +34,7 @@ const NOT_CODES = new Set([
   'is_new',
   'missing_kinds',
   'no_provider',
+  'not_billed',
   'no_price',
   'invalid_price',
   'no_receiver_address',

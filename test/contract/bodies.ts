@@ -54,6 +54,8 @@ export const QUERIES: Readonly<Record<string, string>> = {
   findAllCustomerPastUsage: 'external_subscription_id=running',
   exportEDocuments: 'from=2020-01-01&to=2100-01-01',
   search: 'q=plan',
+  findAiMargins: 'from=2024-01-01&to=2024-01-31',
+  findCustomerAiMargins: 'from=2024-01-01&to=2024-01-31',
   resolvePrices: 'provider=openai&model=alpha',
   findAllSecurityLogs: 'to_date=2100-01-01',
 };

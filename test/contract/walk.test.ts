@@ -312,6 +312,7 @@ function call(client: Client, operation: Operation): Promise<ClientAnswer> {
 
 // What the first parameter of a path names, where it is not the singular of the first segment.
 const PARENTS: Readonly<Record<string, string>> = {
+  'ai/margin/customers': 'customer',
   'ai/usage': 'event',
   'audits/findings': 'audit_finding',
   'events/corrections': 'event_correction',

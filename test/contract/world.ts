@@ -308,7 +308,7 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
   return {
     activity_logs: { activity_id: activity.activity_id },
     add_ons: { code: 'seat' },
-    ai: { transaction_id: 'call' },
+    ai: { transaction_id: 'call', external_id: SOMEBODY },
     api_keys: { svc_id: api_key.svc_id },
     api_logs: { request_id: request.request_id },
     audits: { svc_id: audit.svc_id },

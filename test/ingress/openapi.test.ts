@@ -126,8 +126,12 @@ test('a parameter is required where nothing is answered without it', () => {
   expect(required.sort()).toEqual([
     'exportEDocuments from',
     'exportEDocuments to',
+    'findAiMargins from',
+    'findAiMargins to',
     'findAllCustomerPastUsage external_subscription_id',
     'findAllSecurityLogs to_date',
+    'findCustomerAiMargins from',
+    'findCustomerAiMargins to',
     'findCustomerCurrentUsage external_subscription_id',
     'findCustomerProjectedUsage external_subscription_id',
     'resolvePrices model',

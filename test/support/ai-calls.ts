@@ -1,5 +1,9 @@
 import type { IncomingBatch } from '../../src/areas/usage/events/incoming-event.ts';
+import { finishOpenBatches } from '../../src/areas/usage/ingest-events/finish-batches.ts';
+import type { Sql } from '../../src/platform/db/connect.ts';
+import type { OrganizationId } from '../../src/platform/ids.ts';
 import { incoming } from '../areas/usage/ingest-events/build.ts';
+import { until } from './until.ts';
 
 /** A call of a model, as a door makes an event of it; what is not given is one of `openai`, `alpha`. */
 export interface Call {
@@ -11,6 +15,8 @@ export interface Call {
   parts: Record<string, number | string>;
   input_tokens?: number;
   flags?: string;
+  /** Properties that the sender added. */
+  properties?: Record<string, string>;
   at?: string;
   by?: string;
   code?: string;
@@ -35,6 +41,7 @@ export function calls(organizationId: string, given: readonly Call[], changes: P
         ...Object.fromEntries(Object.entries(parts).map(([name, quantity]) => [name, String(quantity)])),
         ...(call.input_tokens === undefined ? {} : { input_tokens: String(call.input_tokens) }),
         ai_format: 'canonical/1',
+        ...call.properties,
         ...(flags === undefined ? {} : { ai_flags: flags }),
       },
     })),
@@ -42,3 +49,10 @@ export function calls(organizationId: string, given: readonly Call[], changes: P
   );
   return { ...batch, events: batch.events.map((event, index) => ({ ...event, ai: given[index]!.mark ?? {} })) };
 }
+
+/** Finishes the batches of an organization, once nothing of it is being matched again. */
+export const finishAll = (db: Sql, organizationId: string) =>
+  until(async () => {
+    await finishOpenBatches({ db, organizationId: organizationId as OrganizationId });
+    return true;
+  });

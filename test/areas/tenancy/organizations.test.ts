@@ -287,7 +287,6 @@ describe('settings of an organization', () => {
     [{ ai: { book_currency: 'XXY' } }, { 'ai.book_currency': ['value_is_invalid'] }],
     [{ ai: { margin_dimensions: ['a', 'b', 'c', 'd'] } }, { 'ai.margin_dimensions': ['value_is_too_long'] }],
     [{ ai: { cost_source: 'guess' } }, { 'ai.cost_source': ['value_is_invalid'] }],
-    [{ ai: { margin_dimensions: ['team'] } }, { 'ai.margin_dimensions': ['unsupported_value'] }],
     [{ ai: { event_code: '' } }, { 'ai.event_code': ['value_is_mandatory'] }],
   ])('a settings change with %j is refused', async (sent, details) => {
     const org = await service.org();

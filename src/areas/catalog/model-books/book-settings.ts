@@ -8,11 +8,13 @@ export interface BookSettings {
   /** Whether prices of the deployment count where the organization has none. */
   usesDeployment: boolean;
   costSource: CostSource;
+  /** Properties by which margins are shown apart. */
+  marginDimensions: readonly string[];
 }
 
 /** In which the deployment's prices stand. */
 const DEPLOYMENT_CURRENCY: Currency = 'USD';
-const DEFAULTS: BookSettings = { currency: 'USD', usesDeployment: true, costSource: 'book' };
+const DEFAULTS: BookSettings = { currency: 'USD', usesDeployment: true, costSource: 'book', marginDimensions: [] };
 
 /**
  * Settings of the book from those that were stored; what was not set has its default. Prices of the deployment count in
@@ -26,5 +28,6 @@ export function bookSettings(stored: Readonly<Record<string, unknown>>): BookSet
     currency,
     usesDeployment: own(stored, 'use_deployment_prices') !== false && currency === DEPLOYMENT_CURRENCY,
     costSource: COST_SOURCES.find((each) => each === source) ?? DEFAULTS.costSource,
+    marginDimensions: (own(stored, 'margin_dimensions') as string[] | undefined) ?? DEFAULTS.marginDimensions,
   };
 }

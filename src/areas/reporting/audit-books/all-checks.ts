@@ -1,3 +1,4 @@
+import { AI_CHECKS } from './ai-checks.ts';
 import { ANALYTICS_CHECKS } from './analytics-checks.ts';
 import { ARCHIVE_CHECKS } from './archive-checks.ts';
 import { BUDGET_CHECKS } from './budget-checks.ts';
@@ -21,6 +22,7 @@ export const CHECKS: readonly Check[] = [
   ...SUBSCRIPTION_CHECKS,
   ...MACHINERY_CHECKS,
   ...USAGE_CHECKS,
+  ...AI_CHECKS,
   ...SLOW_CHECKS,
   ...CORRECTION_CHECKS,
   ...ANALYTICS_CHECKS,

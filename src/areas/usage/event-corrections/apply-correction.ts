@@ -2,6 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { markUsage } from '../../catalog/usage-thresholds/usage-marks.ts';
 import { lockCustomerById } from '../../subscriptions/subscriptions/writes.ts';
+import { correctHours, holdUncounted } from '../ai-usage-sums/correct-hours.ts';
 import { closeUnpriced } from '../unpriced-events/close-unpriced.ts';
 import { correctBudgets, readCounted } from './correct-budgets.ts';
 import { carryOver, holdShapes } from './correct-rollups.ts';
@@ -53,6 +54,7 @@ export async function applyCorrection(
   const ids = events.map(({ id }) => id);
   const codes = [...new Set(events.map(({ code }) => code))];
   const codeOf = new Map(events.map(({ id, code }) => [id, code]));
+  const uncounted = await holdUncounted(ctx, ids);
   const idsOf = (code: string) => events.filter((event) => event.code === code).map(({ id }) => id);
   const moments = db`
     select distinct e.code, e.timestamp from ${eventsOfIds(ctx, ids)}
@@ -84,6 +86,11 @@ export async function applyCorrection(
   // An amended event is meant to be billed, however late it came.
   if (amendments !== null) await takeLateEvents(ctx, ids, ctx.now());
   await closeUnpriced(ctx, ids);
+  await correctHours(
+    ctx,
+    correctionId,
+    ids.filter((id) => !uncounted.has(id)),
+  );
   await markSubscriptions(ctx, externalId);
   await markUsage(ctx, { external_id: externalId });
   if (effect.draftIds.length > 0) await flagDrafts(ctx, effect.draftIds);

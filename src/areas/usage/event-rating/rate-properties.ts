@@ -88,6 +88,7 @@ export function rateProperties(properties: Properties, mark: CallMark, terms: Ra
     amountCents: isPlan ? null : (rating.amountCents?.toFixed() ?? null),
     properties: {
       ...kept,
+      ...dimensionsOf(kept, version),
       provider: book.provider,
       model: book.model,
       ...(called.provider === book.provider ? {} : { provider_reported: called.provider }),
@@ -100,6 +101,10 @@ export function rateProperties(properties: Properties, mark: CallMark, terms: Ra
     },
   };
 }
+
+/** The properties by which margins are shown apart, as of the first rating: sums stay what their calls amount to. */
+const dimensionsOf = (properties: Properties, { settings: { marginDimensions: names } }: BookVersion) =>
+  own(properties, 'ai_status') !== undefined || names.length === 0 ? {} : { ai_dimensions: names };
 
 /** The parts of a call and the prices that hold for it. */
 export function pricedParts(

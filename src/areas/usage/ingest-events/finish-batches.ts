@@ -6,6 +6,8 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { EventBatchId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
+import { changeHours } from '../ai-usage-sums/change-hours.ts';
+import { plainArray } from '../events/storage/array-literal.ts';
 import { tryMatching } from '../unmatched-events/matching-lock.ts';
 import { countUnpriced } from '../unpriced-events/count-unpriced.ts';
 import { addLateRollups, listAddedLate } from './late-rollups.ts';
@@ -59,7 +61,16 @@ export async function finishFree(tx: Db, ids: readonly EventBatchId[], owed: Owe
     reopenChecks(tx, events),
   ]);
   await owed.store(tx, matched, await countUnpriced(tx, unpricedOf(events)));
+  await countCalls(tx, events);
   return markUsed(tx, matched, watchers);
+}
+
+/** Adds the rated calls of a batch to the sums of their hours. */
+async function countCalls(tx: Db, events: readonly EventInBatch[]): Promise<void> {
+  const ids = events.filter(({ is_rated }) => is_rated).map(({ id }) => id);
+  if (ids.length === 0) return;
+  const added = tx`events e where e.id = any (${plainArray(ids)}::uuid[]) and e.deleted_at is null`;
+  await changeHours(tx, { added, taken: null });
 }
 
 const unpricedOf = (events: readonly EventInBatch[]) => events.flatMap(({ unpriced }) => (unpriced ? [unpriced] : []));

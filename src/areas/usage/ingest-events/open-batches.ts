@@ -19,6 +19,8 @@ import type { EventForWallet } from './missing-wallets.ts';
 
 /** A live event of a batch; with its call if that has no amount yet. */
 export interface EventInBatch extends EventForWallet {
+  /** It is a call of a language model that was rated. */
+  is_rated: boolean;
   unpriced: UnpricedEvent | null;
 }
 
@@ -27,7 +29,8 @@ export const takeBatchEvents = (db: Db, batchIds: readonly EventBatchId[]) => db
   with taken as materialized (
     select event_ids from event_batches where id = any (${plainArray(batchIds)}::uuid[]) order by id for update
   )
-  select ${eventToMatch(db)}, e.properties ->> ${TARGET_WALLET_KEY} as target_wallet_code, unpriced.call as unpriced
+  select ${eventToMatch(db)}, e.properties ->> ${TARGET_WALLET_KEY} as target_wallet_code, e.properties ? 'ai_status' as is_rated,
+    unpriced.call as unpriced
   from taken
   cross join unnest(taken.event_ids) as member (id)
   join events e on e.id = member.id and e.deleted_at is null

@@ -56,12 +56,8 @@ export function aiSettingsView(stored: Readonly<Record<string, unknown>>): AiSet
 }
 
 /** Settings by which events are rated when they are stored. */
-const OF_THE_BOOK = ['book_currency', 'use_deployment_prices', 'cost_source'] as const;
+const OF_THE_BOOK = ['book_currency', 'use_deployment_prices', 'cost_source', 'margin_dimensions'] as const;
 
 /** Whether a change of settings changes how events are rated. */
 export const changesRating = (before: AiSettingsView, after: AiSettingsView): boolean =>
-  OF_THE_BOOK.some((name) => before[name] !== after[name]);
-
-/** Settings that take another value once margins are shown. Rule: ai-usage.md#settings. */
-export const unsupportedIn = ({ margin_dimensions: dimensions }: AiSettingsView): Record<string, string[]> =>
-  dimensions.length > 0 ? { 'ai.margin_dimensions': ['unsupported_value'] } : {};
+  OF_THE_BOOK.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));

@@ -4,7 +4,7 @@ import { refuse } from '../../../../platform/refusal.ts';
 import { keepLateEventsPolicy } from '../../../catalog/usage-policies/writes.ts';
 import { raiseShapesVersion } from '../../../catalog/usage-shapes/commands.ts';
 import { lockOrganizationEvents } from '../../../catalog/usage-shapes/shape-locks.ts';
-import { changesRating, unsupportedIn } from './ai-settings.ts';
+import { changesRating } from './ai-settings.ts';
 import { lockSettings, readSettings, updateSettingsRow, usesCurrency } from './queries.ts';
 import type { SettingsUpdate, SettingsView } from './schema.ts';
 import { settingsView } from './view.ts';
@@ -17,8 +17,7 @@ export async function showSettings(ctx: Context) {
 /**
  * Changes them: only keys that were sent. Only the operator changes rate limits.
  *
- * @throws Refusal 422 of a key: value_is_out_of_range; unsupported_value, for settings that are not supported yet;
- *   rate_limits value_is_frozen; ai.book_currency value_is_frozen
+ * @throws Refusal 422 of a key: value_is_out_of_range; rate_limits value_is_frozen; ai.book_currency value_is_frozen
  */
 export async function updateSettings(ctx: Context, { body }: { body: SettingsUpdate }) {
   const stored = await lockSettings(ctx);
@@ -35,8 +34,6 @@ export async function updateSettings(ctx: Context, { body }: { body: SettingsUpd
     ai_settings: { ...stored.ai_settings, ...body.ai },
   };
   const after = settingsView(changed, ctx.config);
-  const faults = unsupportedIn(after.ai);
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
   await updateSettingsRow(ctx, changed, ctx.now());
   if (changesRating(before.ai, after.ai)) await rateAnew(ctx, before.ai, after.ai);
   await keepLateEventsPolicy(ctx, { planId: null, policies: changed.usage_policies });

@@ -1,0 +1,117 @@
+import { INPUT_KINDS, OUTPUT_KINDS, propertyOf } from '../../../engine/ai/kinds.ts';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
+
+const INPUT = INPUT_KINDS.map(propertyOf);
+const OUTPUT = OUTPUT_KINDS.map(propertyOf);
+const CACHE_READ = [propertyOf('cache_read'), propertyOf('cache_read_audio')];
+/** A quantity or an amount that was not written by hand: it fits a sum. */
+const NUMBER = '^\\d{1,40}(\\.\\d{1,40})?$';
+
+/**
+ * Adds calls of language models to the sums of their hours, and takes others from them: a call that was corrected is
+ * taken as it was and added as it is. Other events are left out. Sums of one hour are written in one order, so that
+ * batches that are finished side by side wait for each other and nothing worse. One statement.
+ *
+ * added, taken  SQL after `from`: events `e`
+ *
+ * Rule: margins.md#sums.
+ */
+export const changeHours = (db: Db, { added, taken }: { added: Fragment | null; taken: Fragment | null }) => db`
+  with moved as materialized (
+    ${added ? movedRows(db, added, 1) : db``}
+    ${added && taken ? db`union all` : db``}
+    ${taken ? movedRows(db, taken, -1) : db``}
+  ), described as materialized (
+    select moved.*, ${hashOf(db)} as own_hash
+    from (
+      select moved.*, coalesce((
+          select jsonb_object_agg(named.name, moved.properties ->> named.name)
+          from jsonb_array_elements_text(moved.dimension_names) named (name)
+        ), '{}') as dimensions
+      from moved
+    ) moved
+  ), call as materialized (
+    select described.*, case
+        when exists (
+            select from ai_crowded_days crowded
+            where crowded.organization_id = described.organization_id and crowded.day = described.day
+              and crowded.external_subscription_id = described.external_subscription_id)
+          and not exists (
+            select from ai_usage_hours known
+            where known.organization_id = described.organization_id and known.hour = described.hour
+              and known.external_subscription_id = described.external_subscription_id
+              and known.group_hash = described.own_hash)
+        then ${LEFT_OVER}::bytea else own_hash end as group_hash
+    from described
+  ), summed as materialized (
+    select organization_id, external_subscription_id, hour, day, group_hash, sum(sign) as events,
+      sum(sign * unpriced) as unpriced, sum(sign * input_tokens) as input_tokens,
+      sum(sign * output_tokens) as output_tokens, sum(sign * cache_read_tokens) as cache_read_tokens,
+      sum(sign * coalesce(cost, 0)) as cost, sum(sign * coalesce(amount, 0)) as amount
+    from call
+    group by organization_id, external_subscription_id, hour, day, group_hash
+  ), named as (
+    insert into ai_groups (organization_id, group_hash, provider, model, tier, code, dimensions)
+    select distinct on (organization_id, group_hash) organization_id, group_hash,
+      case when is_left_over then '' else provider end, case when is_left_over then '' else model end,
+      case when is_left_over then '' else tier end, case when is_left_over then '' else code end,
+      case when is_left_over then '{}' else dimensions end
+    from (select call.*, group_hash <> own_hash as is_left_over from call) call
+    order by organization_id, group_hash
+    on conflict do nothing
+  ), changed as (
+    insert into ai_changed_days as known (organization_id, external_subscription_id, day)
+    select distinct organization_id, external_subscription_id collate "C" as external_subscription_id, day from summed
+    order by organization_id, external_subscription_id, day
+    on conflict (organization_id, external_subscription_id, day) do update set changes = known.changes + 1
+  )
+  insert into ai_usage_hours as known (organization_id, external_subscription_id, hour, group_hash, events, unpriced,
+    input_tokens, output_tokens, cache_read_tokens, cost, amount)
+  select organization_id, external_subscription_id, hour, group_hash, events, unpriced, input_tokens, output_tokens,
+    cache_read_tokens, cost, amount
+  from summed
+  order by organization_id, external_subscription_id collate "C", hour, group_hash
+  on conflict (organization_id, external_subscription_id, hour, group_hash) do update set
+    events = known.events + excluded.events, unpriced = known.unpriced + excluded.unpriced,
+    input_tokens = known.input_tokens + excluded.input_tokens,
+    output_tokens = known.output_tokens + excluded.output_tokens,
+    cache_read_tokens = known.cache_read_tokens + excluded.cache_read_tokens,
+    cost = known.cost + excluded.cost, amount = known.amount + excluded.amount`;
+
+/** The group of what is left over on a crowded day. */
+const LEFT_OVER = Buffer.alloc(16);
+
+/** Calls among events `e`, each with its figures. */
+const movedRows = (db: Db, events: Fragment, sign: 1 | -1) => db`
+  select ${sign}::int as sign, e.organization_id, e.external_subscription_id, e.code, e.properties,
+    ${callColumns(db)}
+  from (select e.* from ${events}) e
+  cross join lateral ${figuresOf(db)} figure
+  where e.properties ? 'ai_status'`;
+
+/** Hour, day, group and figures of the rated call `e`, whose parts are summed as `figure`. */
+export const callColumns = (db: Db) => db`
+  date_trunc('hour', e.timestamp, 'UTC') as hour, (e.timestamp at time zone 'UTC')::date as day,
+  coalesce(e.properties ->> 'provider', '') as provider, coalesce(e.properties ->> 'model', '') as model,
+  coalesce(e.properties ->> 'tier', 'standard') as tier,
+  case when jsonb_typeof(e.properties -> 'ai_dimensions') = 'array' then e.properties -> 'ai_dimensions'
+    else '[]' end as dimension_names,
+  case when figure.cost is null or (e.precise_total_amount_cents is null and e.properties ->> 'ai_status' <> 'plan')
+    then 1 else 0 end as unpriced,
+  figure.input_tokens, figure.output_tokens, figure.cache_read_tokens, figure.cost,
+  e.precise_total_amount_cents as amount`;
+
+/** Tokens and cost of the call `e`. */
+export const figuresOf = (db: Db) => db`(
+  select coalesce(sum(number) filter (where key = any (${INPUT}::text[])), 0) as input_tokens,
+    coalesce(sum(number) filter (where key = any (${OUTPUT}::text[])), 0) as output_tokens,
+    coalesce(sum(number) filter (where key = any (${CACHE_READ}::text[])), 0) as cache_read_tokens,
+    max(number) filter (where key = 'ai_cost_cents') as cost
+  from (
+    select key, case when value ~ ${NUMBER} then value::numeric end as number
+    from jsonb_each_text(e.properties)
+    where key = any (${[...INPUT, ...OUTPUT, 'ai_cost_cents']}::text[])
+  ) part)`;
+
+const hashOf = (db: Db) => db`
+  substring(sha256(convert_to(jsonb_build_array(provider, model, tier, code, dimensions)::text, 'UTF8')) for 16)`;
