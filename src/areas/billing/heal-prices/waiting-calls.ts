@@ -82,7 +82,8 @@ export const listOrganizationsToHeal = (db: Db, after: string | null, limit: num
   where layer.name = 'deployment' ${after === null ? db`` : db`and o.id > ${after}`} and exists (
     select from ai_unpriced_models known
     where known.organization_id = o.id and known.events > 0 and known.looked_book is distinct from o.book_version || '.'
-      || case when o.ai_settings -> 'use_deployment_prices' = 'false' then 0 else layer.version end)
+      || case when o.ai_settings -> 'use_deployment_prices' = 'false'
+        or o.ai_settings ->> 'book_currency' <> 'USD' then 0 else layer.version end)
   order by o.id limit ${limit}`;
 
 /** Owes the step to organizations that have none. */
