@@ -17,6 +17,7 @@ import { connectDatabase } from '../../src/platform/db/connect.ts';
 import { projectRoot } from '../../src/platform/project-root.ts';
 import { defaultDataDir } from '../../src/platform/services/discover.ts';
 import { findRunning } from '../../src/platform/services/run-file.ts';
+import { readLocalSecretsKey } from '../../src/platform/services/secrets-file.ts';
 import { hasKcat, KafkaCluster } from './kafka-cluster.ts';
 import { KinesisServer } from './kinesis-server.ts';
 
@@ -150,6 +151,8 @@ async function read(settings: object): Promise<ChildProcess> {
   const file = join(tmpdir(), `meterstone-demo-stream-${process.pid}.json`);
   const connector = { code: 'demo', organization: organization.organization_id, [kind!]: settings };
   await writeFile(file, JSON.stringify({ connectors: [connector] }));
+  // As the processes of the service have it.
+  const secrets = process.env.SECRETS_KEYS ? {} : await readLocalSecretsKey(defaultDataDir());
   return spawn(process.execPath, [join(projectRoot(), 'dist/workers/connectors.js')], {
     env: {
       ...process.env,
@@ -157,6 +160,7 @@ async function read(settings: object): Promise<ChildProcess> {
       REDIS_URL: running!.redisUrl,
       DATABASE_SCHEMA,
       REDIS_PREFIX,
+      ...secrets,
       CONNECTORS_FILE: file,
       STREAM_SECRET: 'any',
       LOG_LEVEL: 'warn',

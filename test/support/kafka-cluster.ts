@@ -60,6 +60,8 @@ export class KafkaCluster {
       [
         '-P',
         ...['-b', this.brokers.join(','), '-t', topic, '-z', compression, '-X', 'message.max.bytes=4000000'],
+        // Each to any partition, not many in a row to one: a mock broker keeps the newest 5 MiB of each.
+        ...['-X', 'sticky.partitioning.linger.ms=0'],
         ...(partition === undefined ? [] : ['-p', String(partition)]),
         ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}=${value}`]),
         ...(nulls ? ['-Z', '-K', ':'] : []),
