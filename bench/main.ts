@@ -26,6 +26,7 @@ import { measureNeighbours } from './sections/neighbours.ts';
 import { measurePositions } from './sections/positions.ts';
 import { measureQueue } from './sections/queue.ts';
 import { measureReconcile } from './sections/reconcile.ts';
+import { measureStreams } from './sections/streams.ts';
 import { measureTicks } from './sections/ticks.ts';
 import { measureUsage } from './sections/usage.ts';
 import { measureWebhooks } from './sections/webhooks.ts';
@@ -56,6 +57,7 @@ const sections: Record<SectionName, Section> = {
   keys: { ids: ['S2'], measure: measureKeys },
   positions: { ids: ['S3'], measure: measurePositions },
   cells: { ids: ['S6'], measure: measureCells },
+  streams: { ids: ['G28'], measure: measureStreams },
 };
 
 async function run(): Promise<number> {

@@ -163,8 +163,8 @@ async function cpuOf(pid: number): Promise<number> {
   return own;
 }
 
-/** Of a server whose work is done by its children: theirs, also of those that have ended. */
-async function cpuOfFamily(pid: number): Promise<number> {
+/** Of a server whose work is done by its children, in microseconds: theirs, also of those that have ended. */
+export async function cpuOfFamily(pid: number): Promise<number> {
   const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const times = await Promise.all(all.map((each) => timesOf(each).catch(() => undefined)));
   return times.reduce((sum, each, index) => {

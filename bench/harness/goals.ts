@@ -54,6 +54,13 @@ export const goals = {
   },
   G26: { what: 'POST /events alone, p50 / bare insert with commit p50', floor: 20, goal: 11.4, ...less() },
   G27: { what: 'POST /customers alone, p50 / bare insert with commit p50', floor: 25, goal: 14.3, ...less() },
+  G28: {
+    what: 'Kafka to stored rows / storage function alone, batches of 1 000',
+    floor: 0.7,
+    goal: 0.85,
+    ...more(),
+    estimated: true,
+  },
   S2: { what: 'a batch stored or replayed, 50 000 000 keys / 1 000 000', floor: 1.5, goal: 1.1, ...less() },
   S3: { what: 'write-through p50, with positions for replicas / without', floor: 1.05, goal: 1, ...less() },
   S5: { what: 'POST /events over a Redis Cluster of 3 / over one Redis', floor: 0.8, goal: 0.95, ...more() },

@@ -25,6 +25,7 @@ export const SECTIONS = [
     'keys',
     'positions',
     'cells',
+    'streams',
   ] as const),
 ] as const;
 /** What neighbours notice (attacks A1 to A8, E2), and the most expensive requests that the door accepts. */
