@@ -333,6 +333,7 @@ describe('retention of an organization', () => {
     dead_letters: 30,
     unmatched_events: 30,
     verifications: 400,
+    budgets: 100,
   };
   const keep = (org: Org, retention: object) => org.put('/retention', { retention });
 

@@ -4,6 +4,7 @@ import type { Sql } from '../../../platform/db/connect.ts';
 import type { SweepJob } from '../../../platform/periodic-job.ts';
 import { removeOldEvents } from '../../usage/event-retention/remove-old-events.ts';
 import { RETENTION_CLASSES } from '../retention/retention-classes.ts';
+import { deleteBudgetHolds, deleteEndedWindows, openBudgetWindows } from './delete-old-budgets.ts';
 import {
   deleteDeliveries,
   deleteInboundEvents,
@@ -27,6 +28,12 @@ const CLASSES: readonly { name: Selection['name']; usual: number | null; remove:
   { name: 'inbound_events', usual: null, remove: deleteInboundEvents },
   { name: 'unmatched_events', usual: RETENTION_CLASSES.unmatched_events.default, remove: deleteUnmatchedEvents },
   { name: 'verifications', usual: RETENTION_CLASSES.verifications.default, remove: deleteVerifications },
+  // In this order: of a window goes first what points to it.
+  ...[deleteBudgetHolds, openBudgetWindows, deleteEndedWindows].map((remove) => ({
+    name: 'budgets' as const,
+    usual: RETENTION_CLASSES.budgets.default,
+    remove,
+  })),
 ];
 
 /** Deletes rows and raw events that are older than their organization keeps them, in real time. Rule: retention.md. */

@@ -37,7 +37,7 @@ export async function listDays(sql: Sql, name: RetentionClassName, usual: number
 }
 
 /** Whether the organization of a row keeps the class for the selection's days. */
-const keeps = (sql: Sql, organizationId: Fragment, { name, usual, days }: Selection) => sql`
+export const keeps = (sql: Sql, organizationId: Fragment, { name, usual, days }: Selection) => sql`
   coalesce((
     select rule.days from retention_rules rule
     where rule.organization_id = ${organizationId} and rule.class = ${name}), ${usual}) = ${days}`;
