@@ -3,6 +3,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { OUT_OF_RANGE } from '../../../platform/schema/fields.ts';
 import { answerOf, walletsMeant } from '../../usage/access/access-answer.ts';
 import { exactFacts } from '../../usage/access/access-facts.ts';
+import { withBudgets } from '../../usage/access/budget-advice.ts';
 import type { AccessCheck, AccessView } from '../../usage/access/schema.ts';
 import { lockWallet } from '../wallets/queries.ts';
 import { createHold } from './commands.ts';
@@ -41,7 +42,7 @@ export async function checkAndHold(
 async function findings(ctx: Context, asked: AccessCheck) {
   const facts = await exactFacts(ctx, asked);
   return {
-    answer: answerOf(facts, asked, { source: 'database', now: ctx.now() }),
+    answer: await withBudgets(ctx, answerOf(facts, asked, { source: 'database', now: ctx.now() }), asked),
     wallets: facts.subscription ? walletsMeant(facts.wallets, facts.subscription.currency, asked) : [],
   };
 }

@@ -3,18 +3,24 @@ import type { Sql } from '../../../platform/db/connect.ts';
 import { noteFallback } from '../../../platform/redis/fallbacks.ts';
 import { answerOf } from './access-answer.ts';
 import { type AccessFacts, exactFacts, holdAt, readFacts } from './access-facts.ts';
+import { withBudgets } from './budget-advice.ts';
 import { type AccessCounters, FRESH_MS, openCounters } from './counters.ts';
 import type { AccessCheck, AccessQuery, AccessView } from './schema.ts';
 
 /**
  * Whether a customer may do something now: it has the feature, stays within its usage limits, has credit and owes
- * nothing. Reasons against it are returned, never thrown. One call to Redis and no statement when the subscription's
- * facts are kept there; else they are read from Postgres and kept. With `exact`, or while Redis is away, only Postgres
- * is read. With a hold it is a command.
+ * nothing, and budgets that are asked have room. Reasons against it are returned, never thrown. One call to Redis and
+ * no statement when the subscription's facts are kept there; else they are read from Postgres and kept. With `exact`,
+ * or while Redis is away, only Postgres is read; budgets always are. With a hold it is a command.
  *
  * Rule: access-check.md.
  */
-export async function checkAccess(
+export const checkAccess = async (
+  ctx: Context,
+  input: { body: AccessCheck; query?: AccessQuery },
+): Promise<{ access: AccessView }> => withBudgets(ctx, await answerFromFacts(ctx, input), input.body);
+
+async function answerFromFacts(
   ctx: Context,
   { body, query }: { body: AccessCheck; query?: AccessQuery },
 ): Promise<{ access: AccessView }> {

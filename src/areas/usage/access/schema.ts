@@ -11,6 +11,7 @@ import {
   text,
 } from '../../../platform/schema/fields.ts';
 import { LINE_MAX } from '../../../platform/schema/sizes.ts';
+import { DecidedBudget, DecisionInput } from '../budget-holds/schema.ts';
 
 export const isFilled = (value: unknown): boolean => value !== undefined && value !== null;
 
@@ -22,6 +23,17 @@ const REFERENCE_MAX = 255;
 export const HoldTerms = z.object({
   expires_in_seconds: z.preprocess((value) => value ?? HOLD_SECONDS, integer({ min: 1 })),
   reference: optionalText({ max: REFERENCE_MAX }),
+});
+
+/** What budgets are asked, as in a decision. */
+const BudgetQuestion = DecisionInput.pick({
+  code: true,
+  properties: true,
+  amount: true,
+  units: true,
+  tokens: true,
+  estimate: true,
+  allow_partial: true,
 });
 
 /** Input of `POST /access/check`. Rule: access-check.md. */
@@ -38,6 +50,7 @@ export const AccessCheck = z
     wallet_code: optionalText(),
     amount_cents: integer({ min: 0 }).nullish(),
     hold: HoldTerms.nullish(),
+    budget: BudgetQuestion.nullish(),
   })
   .refine(({ privilege_code, feature_code }) => !privilege_code || feature_code, {
     message: 'value_is_mandatory',
@@ -94,6 +107,7 @@ export const AccessEnvelope = z.object({
         requested_cents: z.int(),
       })
       .nullable(),
+    budgets: z.array(DecidedBudget).optional(),
     svc_hold_id: z.uuid().nullable(),
     source: z.enum(['counter', 'database']),
     as_of: z.iso.datetime(),
