@@ -58,6 +58,7 @@ export const USAGE_FIELDS: FieldWords = {
   'access.value': 'Value that the privilege must have or allow',
   'access.units': 'Units that are about to be used; default 1',
   'access.amount_cents': 'Prepaid credit that is about to be used, in the smallest unit of the currency',
+  'access.budget': 'Asks budgets too, as a decision without a hold: advice',
   'access.hold': 'Opens a hold for `amount_cents` when nothing speaks against it; {} takes the defaults',
 
   ai_usage: 'One call of a model',
@@ -101,6 +102,7 @@ export const USAGE_FIELDS: FieldWords = {
   inbound_events: 'Days for which events of providers are kept: 7 to 400',
   unmatched_events: 'Days for which healed unmatched events are listed: 1 to 400',
   verifications: 'Days for which results of verifications are kept: 30 to 3650',
+  'retention.budgets': 'Days for which windows that ended, closed holds and the ledger of budgets are kept: 30 to 3650',
   issued_documents: 'Fixed: only the present value is taken',
   ledger: 'Fixed: only the present value is taken',
   events_raw: 'Days after their invoice for which raw events are kept: at least 90',

@@ -19,6 +19,7 @@ import { modelsToRate } from '../events/storage/prepare-event.ts';
 import type { StoreOutcome } from '../events/storage/store-batches.ts';
 import { decisionView, type HoldOutcome } from './answer-decision.ts';
 import type { AskedDecision, Door } from './asked-decision.ts';
+import { modelOfEstimate } from './estimate.ts';
 import { holdStep, questionOf, refuseTooLong, windowsOfHold } from './prepare-decisions.ts';
 import { listNamedHolds } from './queries.ts';
 import type { DecisionView } from './schema.ts';
@@ -95,7 +96,7 @@ export async function decideAll(decider: Decider, asked: readonly AskedDecision[
   );
   const settling = deciding.flatMap((each) => each.settling);
   for (const each of deciding) await readSettling(decider, each.asked, each.settling);
-  const books = await booksOf(decider, settling);
+  const books = await booksOf(decider, asked, settling);
   const outcome = await storeSettling(decider, settling, books);
   const subscribers = await withSubscribersOf(decider, { known, asked, settling });
 
@@ -103,7 +104,7 @@ export async function decideAll(decider: Decider, asked: readonly AskedDecision[
   const steps: CalledStep[] = [];
   for (const each of deciding) {
     for (const settlement of each.settling) addSettlement(decider, settlement, { subscribers, books, windows, steps });
-    addQuestion(decider, { each, subscribers, windows, steps });
+    addQuestion(decider, { each, subscribers, books, windows, steps });
   }
   const sorted = sortedWindows(windows);
   const decided =
@@ -120,10 +121,17 @@ export async function decideAll(decider: Decider, asked: readonly AskedDecision[
   };
 }
 
-/** Prices of the models of calls that settle. */
-function booksOf({ db, catalog, books }: Decider, settling: readonly Settling[]): Books | Promise<Books> {
-  const asked = settling.flatMap(({ batch }) => (batch ? modelsToRate(batch, catalog) : []));
-  return asked.length === 0 ? NO_BOOKS : books.of(db, asked);
+/** Prices of the models of calls that settle, and of estimates. */
+function booksOf(
+  { db, catalog, books }: Decider,
+  asked: readonly AskedDecision[],
+  settling: readonly Settling[],
+): Books | Promise<Books> {
+  const models = [
+    ...settling.flatMap(({ batch }) => (batch ? modelsToRate(batch, catalog) : [])),
+    ...asked.flatMap(({ estimate }) => (estimate ? [modelOfEstimate(estimate, catalog)] : [])),
+  ];
+  return models.length === 0 ? NO_BOOKS : books.of(db, models);
 }
 
 function namesOf(asked: readonly AskedDecision[]): { keys: string[]; ids: string[] } {
@@ -151,16 +159,17 @@ async function withSubscribersOf(
 interface Asking {
   each: Deciding;
   subscribers: Subscribers;
+  books: Books;
   windows: CalledWindow[];
   steps: CalledStep[];
 }
 
-function addQuestion(decider: Decider, { each, subscribers, windows, steps }: Asking): void {
+function addQuestion(decider: Decider, { each, subscribers, books, windows, steps }: Asking): void {
   const { asked } = each;
   if (asked.hold_key === null) return;
   try {
     refuseTooLong(decider, asked.expires_in_seconds);
-    const question = questionOf(asked, { catalog: decider.catalog, subscribers, now: decider.now });
+    const question = questionOf(asked, { catalog: decider.catalog, books, subscribers, now: decider.now });
     windows.push(...question.parts.map(({ window }) => window));
     each.step = steps.length;
     steps.push(holdStep(asked, asked.hold_key, question));

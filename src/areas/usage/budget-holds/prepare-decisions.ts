@@ -5,17 +5,22 @@ import { canonicalDigest } from '../../../platform/canonical-json.ts';
 import type { Config } from '../../../platform/config.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import type { Books } from '../../catalog/model-books/model-books.ts';
 import type { Catalog } from '../../catalog/usage-shapes/storing-catalog.ts';
 import type { CalledStep, CalledWindow, SettledEntry } from '../budget-windows/decide-call.ts';
 import { MOST_MATCHING, matching, type PlacedWindow, placeUsage } from '../budget-windows/place-usage.ts';
 import type { Subscribers } from '../budget-windows/subscribers.ts';
 import { groupKey } from '../budget-windows/window-id.ts';
+import { isoOfMs } from '../events/timestamps.ts';
 import type { AskedDecision, AskedQuestion, AskedSettlement } from './asked-decision.ts';
+import { estimatedFigures } from './estimate.ts';
 import type { HoldRow } from './queries.ts';
 
 /** What decisions are prepared with. */
 export interface Facts {
   catalog: Catalog;
+  /** Of the models of estimates. */
+  books: Books;
   subscribers: Subscribers;
   holds: ReadonlyMap<string, HoldRow>;
   now: Temporal.Instant;
@@ -35,7 +40,7 @@ export interface Question {
  */
 export function questionOf(
   asked: AskedQuestion,
-  { catalog, subscribers, now }: Pick<Facts, 'catalog' | 'subscribers' | 'now'>,
+  { catalog, books, subscribers, now }: Pick<Facts, 'catalog' | 'books' | 'subscribers' | 'now'>,
 ): Question {
   const subscriber = subscribers.of(asked.external_subscription_id);
   if (!subscriber?.is_active) return { parts: [], reasons: ['subscription_not_found'] };
@@ -47,13 +52,19 @@ export function questionOf(
   };
   const budgets = matching(catalog.budgets, usage);
   if (budgets.length > MOST_MATCHING) return { parts: [], reasons: ['too_many_budgets'] };
+  const { estimate } = asked;
+  const estimated = estimate ? estimatedFigures(estimate, { catalog, books, at: isoOfMs(now.epochMilliseconds) }) : {};
+  const reasons = new Set<string>();
   const parts = budgets.flatMap((budget) => {
-    const requested = figureOf(asked, budget.measure);
-    if (requested === undefined) throw refuse.invalid({ estimate: ['value_is_mandatory'] });
+    const figure = figureOf(asked, budget.measure) ?? estimated[budget.measure];
+    if (figure === undefined) throw refuse.invalid({ estimate: ['value_is_mandatory'] });
+    // Without a price nothing can be held; a budget that does not mind is asked for nothing.
+    if (figure === null && budget.unknown_price === 'deny') reasons.add('price_unknown');
+    const requested = figure ?? '0';
     const window = placeUsage(budget, usage, { at: now, billingPeriods: subscribers.billingPeriods });
     return window ? [{ window, requested }] : [];
   });
-  return { parts, reasons: [] };
+  return { parts, reasons: [...reasons] };
 }
 
 const figureOf = ({ amount, units, tokens }: AskedQuestion, measure: Measure): string | undefined =>

@@ -3,11 +3,13 @@ import { decimal, ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { pageMeta } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { ModelBooks, NO_BOOKS } from '../../catalog/model-books/model-books.ts';
 import { listCatalogs } from '../../catalog/usage-shapes/queries.ts';
 import { catalogOf } from '../../catalog/usage-shapes/storing-catalog.ts';
 import { readSubscribers } from '../budget-windows/subscribers.ts';
 import { listWindowFigures } from '../budgets/queries.ts';
 import { decisionView, type HoldOutcome } from './answer-decision.ts';
+import { modelOfEstimate } from './estimate.ts';
 import { type Question, questionOf } from './prepare-decisions.ts';
 import { findHold, listHolds } from './queries.ts';
 import type { DecisionInput, DecisionView, HoldsQuery } from './schema.ts';
@@ -39,7 +41,8 @@ export async function adviseOnBudgets(
   const [row] = await listCatalogs(ctx.db, [ctx.organizationId]);
   const catalog = catalogOf(row!);
   const subscribers = await readSubscribers(ctx, [body.external_subscription_id], catalog.budgets);
-  const question = questionOf(body, { catalog, subscribers, now: ctx.now() });
+  const books = body.estimate ? await new ModelBooks().of(ctx.db, [modelOfEstimate(body.estimate, catalog)]) : NO_BOOKS;
+  const question = questionOf(body, { catalog, books, subscribers, now: ctx.now() });
   const windows = question.parts.map(({ window }) => window);
   const outcome = await outcomeNow(ctx, question, body.allow_partial === true);
   return {

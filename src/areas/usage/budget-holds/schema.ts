@@ -14,6 +14,7 @@ import {
   optionalText,
   text,
 } from '../../../platform/schema/fields.ts';
+import { Estimate } from './estimate.ts';
 
 const KEY_MAX = 255;
 /** How many properties a question may have; of an event that settles, as of any other. */
@@ -80,6 +81,7 @@ export const DecisionInput = z.object({
   amount: figure().nullish(),
   units: figure().nullish(),
   tokens: figure().nullish(),
+  estimate: Estimate.nullish(),
   allow_partial: boolean().nullish(),
   expires_in_seconds: integer({ min: 1 })
     .nullish()
@@ -101,7 +103,7 @@ const figures = {
   to: z.iso.datetime().nullable(),
 };
 
-const DecidedBudget = z.object({
+export const DecidedBudget = z.object({
   ...figures,
   limit: z.string(),
   spent: z.string(),

@@ -12,7 +12,7 @@ import type { CalledWindow, SettledEntry } from '../budget-windows/decide-call.t
 import type { PlacedWindow } from '../budget-windows/place-usage.ts';
 import type { Subscribers } from '../budget-windows/subscribers.ts';
 import { errorsOf } from '../events/answer-text.ts';
-import type { IncomingBatch, Verdict } from '../events/incoming-event.ts';
+import type { IncomingBatch, IncomingEvent, Verdict } from '../events/incoming-event.ts';
 import { parseProperties } from '../events/property-json.ts';
 import { readEvents } from '../events/read-request.ts';
 import { type PreparedEvent, prepareEvent } from '../events/storage/prepare-event.ts';
@@ -132,7 +132,7 @@ export function entriesOfEvents(
       counts.set(window.id, known);
     }
   }
-  const unknown = new Set(facts.held.flatMap((window) => (isUnknown(window, batch, counts) ? [window.id] : [])));
+  const unknown = new Set(facts.held.flatMap((window) => (isUnknown(window, events, counts) ? [window.id] : [])));
   const entries = [...counts.values()].flatMap(({ window, amounts }): SettledEntry[] =>
     unknown.has(window.id) ? [] : [[window.id, sum(amounts).toFixed(), 'settlement']],
   );
@@ -142,10 +142,10 @@ export function entriesOfEvents(
   };
 }
 
-/** Whether a window of money lacks the figure of a part of a call. */
+/** Whether a window of money lacks the figure of a call, or of one of its parts; what came before has its own. */
 function isUnknown(
   window: CalledWindow,
-  { events }: IncomingBatch,
+  events: readonly IncomingEvent[],
   counts: ReadonlyMap<string, { amounts: readonly Decimal[] }>,
 ): boolean {
   if (!('budget' in window) || !isMoney(window.budget.measure)) return false;
