@@ -68,7 +68,7 @@ export function barChart(
 <title id="${id}-title">${title}</title><desc id="${id}-text">${description}</desc>
 ${axis.map((mark) => {
   const y = at(TOP + PLOT_HEIGHT - mark.div(top).times(PLOT_HEIGHT).toNumber());
-  return html`<line x1="${String(LEFT)}" x2="${String(WIDTH)}" y1="${y}" y2="${y}"/><text class="mark" x="${String(LEFT - 8)}" y="${y}" dy="4">${marks(mark)}</text>
+  return html`<line x1="${String(LEFT)}" x2="${String(WIDTH)}" y1="${y}" y2="${y}"/><text class="mark" x="${String(LEFT - 8)}" y="${y}" dy=".35em">${marks(mark)}</text>
 `;
 })}<g stroke-width="${at(step * BAR_PART)}">${bars.map(({ label, value, shown }, n) => {
     const height = heightOf(value);

@@ -47,6 +47,9 @@ a:focus-visible, button:focus-visible, summary:focus-visible, input:focus-visibl
   justify-content: space-between; }
 .card > header h2 { font-size: 1rem; margin: 0; }
 .card > .body { padding: .25rem 1.25rem 1.125rem; }
+.card > .body:first-child { padding-top: 1rem; }
+.body > p + table { margin-top: .5rem; }
+.card table + p { margin-top: .75rem; }
 ul { list-style: none; margin: 0; padding: 0; }
 li { padding: .875rem 1.25rem; }
 li + li { border-top: 1px solid var(--line); }
@@ -77,7 +80,7 @@ p + .facts { margin-top: .875rem; }
 .meter .full { fill: var(--bad); }
 .chart { display: block; width: 100%; height: auto; margin: .75rem 0 .25rem; }
 .chart line { stroke: var(--line); stroke-width: 1; }
-.chart text { fill: var(--soft); font-size: 12px; font-variant-numeric: tabular-nums; }
+.chart text { fill: var(--soft); font-size: 9px; font-variant-numeric: tabular-nums; }
 .chart .mark, .chart .last { text-anchor: end; }
 .chart .middle { text-anchor: middle; }
 .chart path { stroke: var(--accent); }
@@ -125,7 +128,7 @@ input[aria-invalid] { border-color: var(--bad); }
   background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; text-decoration: none;
   text-align: center; cursor: pointer; white-space: nowrap; }
 .button:hover { filter: brightness(.94); }
-.button.second { background: none; border-color: var(--soft); color: var(--text); }
+.button.second { background: none; border-color: var(--soft); color: var(--text); font-weight: 500; }
 .button.small { padding: .1875rem .75rem; font-size: .9375rem; }
 .plain { border: 0; background: none; padding: 0; color: var(--accent); font: inherit; text-decoration: underline;
   cursor: pointer; }
@@ -156,13 +159,15 @@ input[aria-invalid] { border-color: var(--bad); }
   .card > header, .card > header h2 { font-size: 1rem; margin: 0; }
 .card > .body { padding-left: 1rem; padding-right: 1rem; }
   .chart text { font-size: 22px; }
+  .top nav { gap: 1.125rem; }
+  .top nav a { font-size: .875rem; }
   .chart .middle { display: none; }
   .list thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .list tbody tr { display: grid; grid-template-columns: 1fr auto; gap: .125rem .75rem; padding: .75rem 1rem; }
   .list tbody tr + tr { border-top: 1px solid var(--line); }
   .list tbody tr > * { padding: 0; border: 0 !important; align-self: center; }
   .list tbody tr > :first-child, .list tbody tr > :last-child { padding: 0; }
-  .list td.text { grid-row: 2; grid-column: 1; }
+  .list td.text { grid-row: 2; grid-column: 1; padding: 0; }
   .list td.sum { grid-row: 1; grid-column: 2; }
   .list td.deed { grid-row: 2; grid-column: 2; }
   .list td.none { display: none; }

@@ -22,7 +22,7 @@ export const es: DocumentTexts = {
   taxNumber: 'NIF',
   legalNumber: 'Número de registro',
   amountDue: '{amount} a pagar',
-  payableUntil: 'A pagar antes del {date}',
+  payableUntil: 'A pagar a más tardar el {date}',
   chargedToMethod: 'El importe se cargará en el método de pago guardado',
   paidOn: 'Pagado el',
   reference: 'Referencia',

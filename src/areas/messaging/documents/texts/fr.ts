@@ -22,7 +22,7 @@ export const fr: DocumentTexts = {
   taxNumber: 'Numéro fiscal',
   legalNumber: 'Numéro d’immatriculation',
   amountDue: '{amount} à payer',
-  payableUntil: 'À payer avant le {date}',
+  payableUntil: 'À payer au plus tard le {date}',
   chargedToMethod: 'Le montant sera prélevé sur le moyen de paiement enregistré',
   paidOn: 'Payé le',
   reference: 'Référence',

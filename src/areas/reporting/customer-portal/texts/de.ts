@@ -31,7 +31,7 @@ export const de: PortalTexts = {
   plan: 'Tarif',
   usage: 'Bisherige Nutzung',
   usageUnknown: 'Die Nutzung kann zurzeit nicht angezeigt werden.',
-  projected: 'Erwartet bis zum Ende des Zeitraums',
+  projected: 'Prognose',
   band: '{low} bis {high}',
   daysLeft: 'Noch in diesem Zeitraum',
   nextBill: 'Nächste Rechnung am',

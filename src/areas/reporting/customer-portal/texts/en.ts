@@ -31,7 +31,7 @@ export const en: PortalTexts = {
   plan: 'Plan',
   usage: 'Usage so far',
   usageUnknown: 'Usage cannot be shown at the moment.',
-  projected: 'Expected by the end of the period',
+  projected: 'Forecast',
   band: '{low} to {high}',
   daysLeft: 'Left in this period',
   nextBill: 'Next invoice on',

@@ -31,7 +31,7 @@ export const es: PortalTexts = {
   plan: 'Plan',
   usage: 'Consumo hasta ahora',
   usageUnknown: 'El consumo no se puede mostrar en este momento.',
-  projected: 'Previsto al final del periodo',
+  projected: 'Previsión',
   band: 'de {low} a {high}',
   daysLeft: 'Quedan en este periodo',
   nextBill: 'Próxima factura el',

@@ -31,7 +31,7 @@ export const fr: PortalTexts = {
   plan: 'Formule',
   usage: 'Consommation à ce jour',
   usageUnknown: 'La consommation ne peut pas être affichée pour le moment.',
-  projected: 'Prévu à la fin de la période',
+  projected: 'Prévision',
   band: 'de {low} à {high}',
   daysLeft: 'Reste de la période',
   nextBill: 'Prochaine facture le',

@@ -31,7 +31,7 @@ export const it: PortalTexts = {
   plan: 'Piano',
   usage: 'Consumo finora',
   usageUnknown: 'Al momento il consumo non può essere mostrato.',
-  projected: 'Previsto a fine periodo',
+  projected: 'Previsione',
   band: 'da {low} a {high}',
   daysLeft: 'Restano in questo periodo',
   nextBill: 'Prossima fattura il',

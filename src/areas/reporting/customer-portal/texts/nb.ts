@@ -31,7 +31,7 @@ export const nb: PortalTexts = {
   plan: 'Abonnement',
   usage: 'Forbruk så langt',
   usageUnknown: 'Forbruket kan ikke vises akkurat nå.',
-  projected: 'Ventet ved periodens slutt',
+  projected: 'Prognose',
   band: '{low} til {high}',
   daysLeft: 'Igjen av perioden',
   nextBill: 'Neste faktura',

@@ -31,7 +31,7 @@ export const ptBr: PortalTexts = {
   plan: 'Plano',
   usage: 'Consumo até agora',
   usageUnknown: 'O consumo não pode ser exibido no momento.',
-  projected: 'Previsto até o fim do período',
+  projected: 'Previsão',
   band: 'de {low} a {high}',
   daysLeft: 'Restam neste período',
   nextBill: 'Próxima fatura em',

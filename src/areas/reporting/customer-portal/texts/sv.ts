@@ -31,7 +31,7 @@ export const sv: PortalTexts = {
   plan: 'Abonnemang',
   usage: 'Förbrukning hittills',
   usageUnknown: 'Förbrukningen kan inte visas just nu.',
-  projected: 'Väntas vid periodens slut',
+  projected: 'Prognos',
   band: '{low} till {high}',
   daysLeft: 'Kvar av perioden',
   nextBill: 'Nästa faktura',

@@ -31,7 +31,7 @@ export const zhTw: PortalTexts = {
   plan: '方案',
   usage: '目前用量',
   usageUnknown: '目前無法顯示用量。',
-  projected: '預估期末金額',
+  projected: '本期預估',
   band: '{low} 至 {high}',
   daysLeft: '本期剩餘',
   nextBill: '下次帳單日',
