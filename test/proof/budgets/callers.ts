@@ -24,9 +24,9 @@ export interface CallersTerms {
   apiKey: string;
   callers: number;
   seconds: number;
-  /** Properties of a decision, by which budgets are chosen; `round` begins anew every few seconds. */
+  /** Properties of a decision, by which budgets are chosen; a caller begins another `round` after a few calls. */
   propertiesOf(caller: number, round: number): Record<string, string>;
-  roundSeconds: number;
+  callsARound: number;
   /** Of a call, whether it is sent without a hold. */
   isUnheld(number: number): boolean;
   /** Unique among all runs on one organization. */
@@ -73,7 +73,7 @@ async function runCaller(terms: CallersTerms, running: Running): Promise<void> {
   for (let number = 0; ; number += 1) {
     const elapsed = (performance.now() - started) / 1000;
     if (elapsed >= terms.seconds) break;
-    const properties = terms.propertiesOf(caller, Math.floor(elapsed / terms.roundSeconds));
+    const properties = terms.propertiesOf(caller, Math.floor(number / terms.callsARound));
     const key = `${terms.name}/${caller}/${number}`;
     const held = 1 + Math.floor(random() * MOST_HELD);
     // Of a hold 30 to 100 % are used.

@@ -22,9 +22,10 @@ export interface Proof {
   strikes: string[];
 }
 
-const ROUND_SECONDS = 4;
-/** Tokens of a round: some 80 holds, so that every round reaches its limit. */
-const LIMIT = '2000';
+/** Calls of each caller before the next round, so that a machine of any speed reaches the limit of the first. */
+const CALLS_A_ROUND = 6;
+/** Tokens of a round: some 40 holds, while 64 callers ask 384 times. */
+const LIMIT = '1000';
 const USERS = 1000;
 const TEAMS = 10;
 
@@ -43,7 +44,7 @@ export async function prove(stand: Stand, terms: ProofTerms): Promise<Proof> {
       apiKey: stand.organization.api_key,
       callers: terms.callers,
       seconds: terms.seconds,
-      roundSeconds: ROUND_SECONDS,
+      callsARound: CALLS_A_ROUND,
       name,
       ...own,
     });
