@@ -3,6 +3,13 @@ import type { Context } from '../../../platform/context.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { groupView } from '../budgets/view.ts';
 
+const WEBHOOKS = {
+  threshold_reached: { type: 'budget.threshold_reached', objectType: 'budget_window' },
+  blocked: { type: 'budget.blocked', objectType: 'budget_window' },
+  unblocked: { type: 'budget.unblocked', objectType: 'budget_window' },
+  overrun: { type: 'budget.overrun', objectType: 'budget_window' },
+} as const;
+
 /**
  * Step `announce-budgets`: the outgoing events of what a decision changed: percentages that were passed, windows that
  * are blocked or free again, what was spent beyond a limit. Rule: budgets.md#life-of-a-window.
@@ -27,8 +34,6 @@ export async function announceBudgets(ctx: Context, { notices }: StepPayload<'an
       from: notice.from,
       to: notice.to,
     };
-    ctx.record({
-      webhook: { type: `budget.${notice.type}`, objectType: 'budget_window', objectId: notice.window_id, object },
-    });
+    ctx.record({ webhook: { ...WEBHOOKS[notice.type], objectId: notice.window_id, object } });
   }
 }

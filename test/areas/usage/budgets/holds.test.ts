@@ -104,6 +104,19 @@ test('the sweep folds what no decision has folded and marks what has expired, un
   expect(await figures(org, 'month')).toBe('100.0 130.0 0.0 over');
 });
 
+test('a top-up frees the window of the day alone: the next day has its own limit again (BU12)', async () => {
+  await budget(org, 'day', '100', { period: 'day', timezone: 'UTC' });
+  await hold('a', '100', { expires_in_seconds: 86_400 });
+  await decide(org, { settle: [{ hold_key: 'a', amount: '100' }] });
+  expect(await figures(org, 'day')).toBe('100.0 100.0 0.0 blocked');
+  expect((await hold('b', '15')).body.decision.allowed).toBe(false);
+  await org.post('/budgets/day/top_ups', { top_up: { amount: '20', reason: 'launch' } });
+  expect((await hold('c', '15')).body.decision.allowed).toBe(true);
+  expect(await figures(org, 'day')).toBe('120.0 100.0 15.0 open');
+  await jump('2030-03-11T00:00:01Z');
+  expect((await hold('d', '1')).body.decision.budgets).toMatchObject([{ limit: '100.0', spent: '0.0', held: '1.0' }]);
+});
+
 test('another organization neither sees nor settles a hold', async () => {
   await budget(org, 'month', '100');
   const { body } = await hold('a', '30');
