@@ -1566,6 +1566,7 @@ create table budget_entries (
 comment on table budget_entries is 'The ledger of budgets, append-only: what was spent in a window.';
 CREATE INDEX budget_entries_newest ON public.budget_entries USING btree (organization_id, window_id, created_at DESC, id DESC);
 CREATE INDEX budget_entries_open ON public.budget_entries USING btree (window_id) WHERE (folded_at IS NULL);
+CREATE INDEX budget_entries_provisional ON public.budget_entries USING btree (organization_id, ref) WHERE (source = 'provisional'::text);
 CREATE INDEX budget_entries_unfolded ON public.budget_entries USING btree (organization_id, window_id) WHERE (folded_at IS NULL);
 
 create table budget_hold_parts (

@@ -13,24 +13,20 @@ export interface AddedEntry {
   events: number;
   /** Whether the window is made if it is not there; else the entry is left out then. */
   makesWindow: boolean;
+  source: 'correction' | 'provisional';
+  /** Id of what it comes from: a correction, or the hold of what is provisional. */
+  ref: string;
 }
 
 /**
  * Appends entries to the ledger, which count at once, and makes windows that are missing. No window is locked.
  *
- * entries  each of another window
- * ref      id of what they come from
- *
  * Rule: budgets.md#storage.
  */
-export const addEntries = (
-  { db, organizationId, now }: WriteScope,
-  entries: readonly AddedEntry[],
-  { source, ref }: { source: 'correction'; ref: string },
-) => {
+export const addEntries = ({ db, organizationId, now }: WriteScope, entries: readonly AddedEntry[]) => {
   const rows = [...entries]
     .sort((a, b) => (a.window.id < b.window.id ? -1 : 1))
-    .map(({ window, amount, events, makesWindow }) => ({
+    .map(({ window, amount, events, makesWindow, source, ref }) => ({
       entry_id: newId(),
       id: window.id,
       budget_id: window.budget.id,
@@ -41,12 +37,14 @@ export const addEntries = (
       makes_window: makesWindow && !window.budget.is_full,
       amount: amount.toFixed(),
       events,
+      source,
+      ref,
     }));
   return db`
     with given as materialized (
       select * from jsonb_to_recordset(${json(rows)}::jsonb) as given (entry_id uuid, id uuid, budget_id uuid,
         group_key text, group_values jsonb, starts_at timestamptz, ends_at timestamptz, makes_window boolean,
-        amount numeric, events integer)
+        amount numeric, events integer, source text, ref text)
     ), made as (
       insert into budget_windows (id, organization_id, budget_id, group_key, group_values, starts_at, ends_at,
         created_at)
@@ -57,6 +55,6 @@ export const addEntries = (
       on conflict do nothing
     )
     insert into budget_entries (id, organization_id, window_id, amount, events, source, ref, created_at)
-    select entry_id, ${organizationId}, id, amount, events, ${source}, ${ref}, ${now()} from given
+    select entry_id, ${organizationId}, id, amount, events, source, ref, ${now()} from given
     where makes_window or exists (select from budget_windows known where known.id = given.id)`;
 };

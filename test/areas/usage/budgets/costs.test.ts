@@ -105,6 +105,27 @@ test('a call without a price keeps what was held for it (BU14, until the price i
   expect(await sources()).toEqual(['provisional 8.0']);
 });
 
+test.each([
+  ['an amendment that knows its cost', 'amend', '100.0 3.0 0.0 open', ['correction 3.0', 'provisional -8.0']],
+  ['a retraction', 'retract', '100.0 0.0 0.0 open', ['provisional -8.0']],
+])('%s takes back what was held for a call without a price (BU14)', async (_, kind, figuresAfter, added) => {
+  await month('100');
+  await ask({ hold_key: 'a', amount: '8' });
+  await ask({ settle: [{ hold_key: 'a', usage: { ...AI10, model: 'omega' } }] });
+  const { event: stored } = await ok(org.get('/events/anthropic:msg10'));
+  const properties = kind === 'amend' ? { properties: { ...stored.properties, ai_cost_cents: '3' } } : {};
+  const correction = {
+    kind,
+    reason: 'test',
+    external_subscription_id: 'ada-1',
+    transaction_id: 'anthropic:msg10',
+    ...properties,
+  };
+  await ok(org.post('/events/corrections', { correction }));
+  expect(await figures(org, 'month')).toBe(figuresAfter);
+  expect((await sources()).sort()).toEqual([...added, 'provisional 8.0'].sort());
+});
+
 test('tokens in and out stand for parts, and count for budgets of tokens', async () => {
   await month('10000');
   await budget(org, 'tokens', '20000', { measure: 'tokens', currency: undefined });
