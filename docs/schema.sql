@@ -976,6 +976,7 @@ create table activity_logs (
 comment on table activity_logs is 'What changed, who changed it and through which key: one row per change of a resource. Partitioned by month of real time.';
 CREATE INDEX activity_logs_customer ON ONLY public.activity_logs USING btree (organization_id, external_customer_id);
 CREATE INDEX activity_logs_newest ON ONLY public.activity_logs USING btree (organization_id, logged_at DESC, id DESC);
+CREATE INDEX activity_logs_of_customer ON ONLY public.activity_logs USING btree (organization_id, external_customer_id, logged_at DESC, id DESC);
 CREATE INDEX activity_logs_subscription ON ONLY public.activity_logs USING btree (organization_id, external_subscription_id);
 
 create table activity_logs_2026_11 partition of activity_logs FOR VALUES FROM ('2026-11-01 00:00:00+00') TO ('2026-12-01 00:00:00+00');
@@ -2352,6 +2353,7 @@ create table daily_usages (
   constraint daily_usages_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
 );
 comment on table daily_usages is 'Usage of a period as it stood after a local day, and what that day added.';
+CREATE INDEX daily_usages_of_customer ON public.daily_usages USING btree (organization_id, customer_id, usage_date DESC, id DESC);
 CREATE INDEX daily_usages_organization ON public.daily_usages USING btree (organization_id, usage_date);
 CREATE TRIGGER daily_usages_mark_changed AFTER UPDATE ON public.daily_usages REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_daily_usages();
 CREATE TRIGGER daily_usages_mark_new AFTER INSERT ON public.daily_usages REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_daily_usages();
@@ -5255,4 +5257,5 @@ create table webhook_events (
   constraint webhook_events_sequence_key UNIQUE (organization_id, sequence)
 );
 comment on table webhook_events is 'Every outgoing event once, whether or not an endpoint listens. The sequencer numbers rows after their commit.';
+CREATE INDEX webhook_events_of_customer ON public.webhook_events USING btree (organization_id, customer_id, occurred_at DESC, id DESC) WHERE (customer_id IS NOT NULL);
 CREATE INDEX webhook_events_unnumbered ON public.webhook_events USING btree (organization_id, "position") WHERE (sequence IS NULL);

@@ -1,6 +1,7 @@
 import { estimateOperations } from './areas/billing/estimates/routes.ts';
 import { addOnOperations } from './areas/catalog/add-ons/routes.ts';
 import { billableMetricOperations } from './areas/catalog/billable-metrics/routes.ts';
+import { chargeEstimateOperations } from './areas/catalog/charge-estimates/routes.ts';
 import { couponOperations } from './areas/catalog/coupons/routes.ts';
 import { featureOperations } from './areas/catalog/features/routes.ts';
 import { chargeOperations } from './areas/catalog/plan-charges/routes.ts';
@@ -52,7 +53,9 @@ import { auditOperations } from './areas/reporting/audits/routes.ts';
 import { portalCommands } from './areas/reporting/customer-portal/commands/operations.ts';
 import { customerSummaryOperations } from './areas/reporting/customer-summaries/routes.ts';
 import { overviewOperations } from './areas/reporting/overview/routes.ts';
+import { planImpactOperations } from './areas/reporting/plan-impact/routes.ts';
 import { searchOperations } from './areas/reporting/search/routes.ts';
+import { timelineOperations } from './areas/reporting/timeline/routes.ts';
 import { sandboxOperations } from './areas/sandbox/sandbox/routes.ts';
 import { testClockOperations } from './areas/sandbox/test-clocks/routes.ts';
 import { orderFormOperations } from './areas/selling/order-forms/routes.ts';
@@ -80,6 +83,7 @@ import { lifetimeUsageOperations } from './areas/usage/lifetime-usage/routes.ts'
 import { unmatchedEventOperations } from './areas/usage/unmatched-events/routes.ts';
 import { unpricedEventOperations } from './areas/usage/unpriced-events/routes.ts';
 import { usageOperations } from './areas/usage/usage/routes.ts';
+import { usageSeriesOperations } from './areas/usage/usage-series/routes.ts';
 import type { Operation } from './platform/operation.ts';
 
 /** Every operation of the API. Event routes are first, because each route before a request costs it a little time. */
@@ -156,6 +160,10 @@ export const operations: Operation[] = [
   ...analyticsOperations,
   ...aiMarginOperations,
   ...customerSummaryOperations,
+  ...timelineOperations,
+  ...planImpactOperations,
+  ...chargeEstimateOperations,
+  ...usageSeriesOperations,
   ...attentionOperations,
   ...overviewOperations,
   ...searchOperations,

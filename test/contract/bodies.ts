@@ -12,6 +12,7 @@ const entitlements = { entitlements: { seats: { max: 5 } } };
  * without a row accepts a body of unknown fields.
  */
 export const BODIES: Readonly<Record<string, object>> = {
+  estimateCharge: { charge_model: 'standard', properties: { amount: '1' }, currency: 'USD', units: ['1'] },
   createEntitlement: entitlements,
   updateEntitlement: entitlements,
   updateSubscriptionEntitlements: entitlements,

@@ -30,6 +30,8 @@ const UNIT_DIGITS = 2;
 /** Models that price projected units; for other models the amount itself is projected. */
 const PRICED_AGAIN: readonly ChargeModelName[] = ['standard', 'graduated', 'package', 'volume'];
 
+export const isPricedAgain = (model: ChargeModelName): boolean => PRICED_AGAIN.includes(model);
+
 /** Days of a period that have begun by now. Rule: usage-reads.md#projected-usage "ratio". */
 export function elapsedDays(period: Period, now: Instant, zone: string): Elapsed {
   const days = billedDays({ period, zone, periodDays: 0, isUpgraded: false });
@@ -60,7 +62,7 @@ export function projectFee(
     };
 
   const units = projectUnits(fee.units, elapsed);
-  const amount = PRICED_AGAIN.includes(charge.charge_model)
+  const amount = isPricedAgain(charge.charge_model)
     ? priceOf(units, fee, charge)
     : preciseAmount(fee, charge).times(elapsed.of).div(elapsed.days);
   const { amountCents, pricingUnit } = feeAmounts({ amount, unitAmount: ZERO }, charge);

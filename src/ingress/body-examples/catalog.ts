@@ -67,6 +67,14 @@ export const CATALOG_EXAMPLES: Readonly<Record<string, object>> = {
   },
   createPricingUnit: { pricing_unit: { code: 'credit', name: 'Credits', short_name: 'CR' } },
   updatePricingUnit: { pricing_unit: { name: 'Credits', description: 'Worth a cent each' } },
+  estimateCharge: {
+    charge_estimate: {
+      charge_model: 'package',
+      properties: { amount: '100', package_size: 10, free_units: 5 },
+      currency: 'USD',
+      units: ['15.01', '200'],
+    },
+  },
   createAddOn: { add_on: { name: 'Setup', code: 'setup', amount_cents: 9900, amount_currency: 'USD' } },
   updateAddOn: { add_on: { amount_cents: 12000 } },
   createCoupon: {

@@ -23,6 +23,12 @@ export const CATALOG_FIELDS: FieldWords = {
   'evaluateBillableMetricExpression.event.timestamp': 'Epoch seconds of the event, decimals allowed',
   'evaluateBillableMetricExpression.event.properties': 'Properties of the event',
 
+  'charge_estimate.charge_model': 'How units turn into an amount',
+  'charge_estimate.properties': 'Prices, as those of a charge',
+  'charge_estimate.currency': 'Currency of the prices',
+  'charge_estimate.units': 'Numbers of units to price, up to 200, each by itself',
+  'charge_estimate.events_count': 'In how many events the units came, for prices of single events; default 1',
+
   'addPriceEntries.entries': 'Prices of language models, up to 1 000, all or none',
   'entries.provider': 'Who runs the model, as calls name it: `openai`, `anthropic`',
   'entries.model': 'Name of the model',

@@ -44,6 +44,14 @@ export async function getTestClock(scope: Scope): Promise<TestClockRow> {
   return clock;
 }
 
+/** Start of the first day on which the hourly run bills an active subscription; null without one. */
+export async function findNextBilling({ db, organizationId }: Scope): Promise<Temporal.Instant | null> {
+  const [row] = await db<{ next_billing_at: Temporal.Instant | null }[]>`
+    select min(next_billing_at) as next_billing_at from subscriptions
+    where organization_id = ${organizationId} and status = 'active'`;
+  return row?.next_billing_at ?? null;
+}
+
 /**
  * The clock, locked against every other write of the organization, which are waited for.
  *

@@ -1,18 +1,26 @@
-import type { Temporal } from 'temporal-polyfill';
+import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import { pageMeta } from '../../../platform/lists/pagination.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { parseBound } from '../../../platform/schema/instant-field.ts';
+import { secondsOrNull } from '../../../platform/schema/view.ts';
 import { refuseOutsideSandbox } from './outside-sandbox.ts';
-import { getTestClock } from './queries.ts';
+import { findNextBilling, getTestClock } from './queries.ts';
 import type { TimelineQuery } from './schema.ts';
 import { findFirstLine, listTimeline } from './timeline-queries.ts';
 import { testClockView, timelineEntry } from './view.ts';
 
-/** @throws Refusal 403 feature_unavailable; 404 test_clock */
+/**
+ * The clock, and when the next subscription is due: not before the clock's time, since one that is looked at early may
+ * wait.
+ *
+ * @throws Refusal 403 feature_unavailable; 404 test_clock
+ */
 export async function showTestClock(ctx: Context): Promise<object> {
   refuseOutsideSandbox(ctx);
-  return { test_clock: testClockView(await getTestClock(ctx)) };
+  const [clock, next] = await Promise.all([getTestClock(ctx), findNextBilling(ctx)]);
+  const at = next && Temporal.Instant.compare(next, clock.frozen_time) < 0 ? clock.frozen_time : next;
+  return { test_clock: { ...testClockView(clock), next_billing_at: secondsOrNull(at) } };
 }
 
 /**

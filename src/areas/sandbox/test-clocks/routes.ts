@@ -2,7 +2,7 @@ import type { Operation } from '../../../platform/operation.ts';
 import { advanceTestClock, cancelTestClock, createTestClock, deleteTestClock, retryTestClock } from './commands.ts';
 import { isAdvancing } from './queries.ts';
 import { showTestClock, showTimeline } from './reads.ts';
-import { TestClockEnvelope, TestClockInput, TimelineList, TimelineQuery } from './schema.ts';
+import { ShownTestClock, TestClockEnvelope, TestClockInput, TimelineList, TimelineQuery } from './schema.ts';
 
 const common = { permission: 'test_clock', tag: 'test_clock', answer: TestClockEnvelope } as const;
 /** The commands lock the clock's row themselves. */
@@ -25,6 +25,7 @@ export const testClockOperations: Operation[] = [
     method: 'get',
     path: '/test_clock',
     summary: 'Retrieve the test clock and the progress of its advance',
+    answer: ShownTestClock,
     kind: 'read',
     uncountedWhile: async (db, { organizationId, sandbox }) => sandbox && isAdvancing({ db, organizationId }),
     run: showTestClock,

@@ -45,6 +45,10 @@ export const TestClockView = z.object({
   created_at: z.iso.datetime(),
 });
 export type TestClockView = z.infer<typeof TestClockView>;
+/** `next_billing_at`: the least instant from which an active subscription is billed; null without one. */
+export const ShownTestClock = z.object({
+  test_clock: TestClockView.extend({ next_billing_at: z.iso.datetime().nullable() }),
+});
 export const TestClockEnvelope = z.object({ test_clock: TestClockView });
 
 export const TimelineEntry = z.object({

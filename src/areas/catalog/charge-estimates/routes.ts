@@ -1,0 +1,21 @@
+import type { Operation } from '../../../platform/operation.ts';
+import { estimateCharge } from './estimate-charge.ts';
+import { ChargeEstimate, ChargeEstimateEnvelope } from './schema.ts';
+
+export const chargeEstimateOperations: Operation[] = [
+  {
+    name: 'estimateCharge',
+    method: 'post',
+    path: '/charge_estimates',
+    permission: 'plan',
+    mode: 'read',
+    tag: 'plans',
+    summary: 'What numbers of units would cost under a charge',
+    root: 'charge_estimate',
+    body: ChargeEstimate,
+    answer: ChargeEstimateEnvelope,
+    kind: 'read',
+    ignoresIdempotencyKey: true,
+    run: estimateCharge,
+  },
+];
