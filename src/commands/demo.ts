@@ -1,5 +1,7 @@
 import { Command } from 'commander';
+import { makeOneTimeLink } from '../areas/tenancy/console-sessions/one-time-links.ts';
 import { createOrganization } from '../areas/tenancy/organizations/commands.ts';
+import { realNow } from '../platform/clock/real-clock.ts';
 import { connectDatabase } from '../platform/db/connect.ts';
 import { defaultDataDir } from '../platform/services/discover.ts';
 import { findRunning } from '../platform/services/run-file.ts';
@@ -38,6 +40,7 @@ await sell(api, airports);
 await replay(api, flights);
 await advanceClock(api, '2001-03-02T00:00:00Z');
 process.exitCode = await showInvoices(api, flights, airports);
+await showLinks();
 
 /** Three metrics, a plan with a charge on each, a tax, and a subscription for every airport. */
 async function sell(call: Api, customers: string[]): Promise<void> {
@@ -135,6 +138,26 @@ async function showInvoices(call: Api, list: readonly Flight[], customers: strin
       : `\n${wrong} invoices are missing or wrong.`,
   );
   return wrong === 0 ? 0 : 1;
+}
+
+/** Where to look at it all: a link that signs in once, and pages that are worth a look. */
+async function showLinks(): Promise<void> {
+  const root = running!.baseUrl.replace(/\/api\/v1$/, '');
+  const { organization: shown } = await api('GET', '/organizations');
+  const database = connectDatabase(running!.databaseUrl, {
+    schema: DATABASE_SCHEMA,
+    connections: 1,
+    name: 'meterstone demo',
+  });
+  const link = await makeOneTimeLink(database, { organization: organization.organization_id }, realNow());
+  await database.end();
+  const room = (path: string) => `${root}/console/o/${shown.slug}/${path}`;
+  console.log(`
+Look at it in the console. The first link signs you in, once, within 10 minutes:
+  ${root}${link.path}
+  ${room('invoices')} (each line says why it costs what it costs)
+  ${room(`customers/${airports[0]}`)} (a customer, and what happened)
+  ${room('plans/airport')} (prices, with a calculator)`);
 }
 
 function usd(cents: bigint): string {
