@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Action, FormDialog } from '../parts/form.tsx';
 import { moved } from '../parts/moved.ts';
+import { t } from '../texts/en.ts';
 import { ApiError, write } from './api.ts';
 import { announce } from './live-region.tsx';
 import { to } from './route.ts';
@@ -18,9 +19,9 @@ export interface TestClock {
 }
 
 const STEPS = [
-  ['+1 day', { days: 1 }],
-  ['+1 week', { days: 7 }],
-  ['+1 month', { months: 1 }],
+  [t.frame.n1Day, { days: 1 }],
+  [t.frame.n1Week, { days: 7 }],
+  [t.frame.n1Month, { months: 1 }],
 ] as const;
 
 const SHOWN = new Intl.DateTimeFormat(globalThis.navigator?.language ?? 'en', {
@@ -42,7 +43,7 @@ export function ClockBar() {
     if (isMoving.value && clock && !isAdvancing) {
       isMoving.value = false;
       void readAllAgain();
-      announce(`The clock stands at ${SHOWN.format(new Date(clock.frozen_time))}`);
+      announce(t.frame.theClockStandsAt(SHOWN.format(new Date(clock.frozen_time))));
     } else if (isAdvancing) isMoving.value = true;
   }, [clock?.status, clock?.frozen_time]);
   if (error?.status === 404 && can('test_clock', 'write')) return <NoClock />;
@@ -62,21 +63,27 @@ export function ClockBar() {
   };
   const percent = clock.progress?.percent ?? clock.percent;
   return (
-    <aside class="clock-bar" aria-label="Test clock">
+    <aside class="clock-bar" aria-label={t.frame.testClock}>
       <a href={to('clock')} class="time">
         <span aria-hidden="true">◷</span>
-        <time dateTime={clock.frozen_time}>{SHOWN.format(new Date(clock.frozen_time))} UTC</time>
+        <time dateTime={clock.frozen_time}>
+          {SHOWN.format(new Date(clock.frozen_time))}
+          {t.frame.uTC}
+        </time>
       </a>
       {isAdvancing ? (
         <>
-          <progress max={100} value={percent ?? undefined} aria-label="Progress of the advance" />
-          <span class="soft">to {clock.target_time && SHOWN.format(new Date(clock.target_time))}</span>
+          <progress max={100} value={percent ?? undefined} aria-label={t.frame.progressOfTheAdvance} />
+          <span class="soft">
+            {t.frame.to}
+            {clock.target_time && SHOWN.format(new Date(clock.target_time))}
+          </span>
           <button
             type="button"
             class="quiet"
             onClick={() => void write('POST', '/test_clock/cancel').then(readAllAgain)}
           >
-            Stop
+            {t.frame.stop}
           </button>
         </>
       ) : (
@@ -93,19 +100,23 @@ export function ClockBar() {
               </button>
             ))}
             {clock.next_billing_at && (
-              <button type="button" disabled={isMoving.value} onClick={() => void advance(clock.next_billing_at!)}>
-                Next billing
+              <button
+                type="button"
+                disabled={isMoving.value}
+                onClick={() => void advance(moved(clock.next_billing_at!, { hours: 1 }))}
+              >
+                {t.frame.nextBilling}
               </button>
             )}
-            <Action text="To …">
+            <Action text={t.frame.to2}>
               {(close) => (
                 <FormDialog
-                  title="Move the clock"
-                  submit="Advance"
+                  title={t.frame.moveTheClock}
+                  submit={t.frame.advance}
                   fields={[
                     {
                       name: 'frozen_time',
-                      label: 'To (UTC)',
+                      label: t.frame.toUTC,
                       type: 'datetime-local',
                       value: moved(clock.frozen_time, { months: 1 }).slice(0, 19),
                     },
@@ -127,9 +138,9 @@ export function ClockBar() {
       )}
       {clock.status === 'failed' && (
         <>
-          <span class="badge bad">failed</span>
+          <span class="badge bad">{t.frame.failed}</span>
           <button type="button" onClick={() => void write('POST', '/test_clock/retry').then(readAllAgain)}>
-            Try again
+            {t.frame.tryAgain}
           </button>
         </>
       )}
@@ -141,20 +152,20 @@ export function ClockBar() {
 /** A sandbox without a clock may get one. */
 function NoClock() {
   return (
-    <aside class="clock-bar" aria-label="Test clock">
-      <span class="soft">This sandbox lives in real time.</span>
-      <Action text="Give it a clock …">
+    <aside class="clock-bar" aria-label={t.frame.testClock}>
+      <span class="soft">{t.frame.thisSandboxLivesInReal}</span>
+      <Action text={t.frame.giveItAClock}>
         {(close) => (
           <FormDialog
-            title="A clock for this sandbox"
-            submit="Make the clock"
+            title={t.frame.aClockForThisSandbox}
+            submit={t.frame.makeTheClock}
             fields={[
               {
                 name: 'frozen_time',
-                label: 'Begins at (UTC)',
+                label: t.frame.beginsAtUTC,
                 type: 'datetime-local',
                 value: new Date().toISOString().slice(0, 19),
-                hint: 'Another time than now only while there are no customers.',
+                hint: t.frame.anotherTimeThanNowOnly,
               },
             ]}
             command={({ frozen_time }) => ({

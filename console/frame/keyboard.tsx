@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { copyText } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { t } from '../texts/en.ts';
 import { curlOf, requestsOfPage } from './requests.ts';
 import { mayOpen, ROOMS } from './rooms.ts';
 import { go, to } from './route.ts';
@@ -45,17 +46,17 @@ export function Keyboard() {
   if (!isListed.value) return null;
   return (
     <Dialog
-      title="Keyboard"
+      title={t.frame.keyboard}
       onClose={() => {
         isListed.value = false;
       }}
     >
       <dl class="facts keys-list">
         {[
-          ['/ or Ctrl K', 'search'],
-          ['j, k, Enter', 'next row, former row, open it'],
-          ['c', 'copy the curl lines of the page'],
-          ['Esc', 'close'],
+          [t.frame.orCtrlK, 'search'],
+          [t.frame.jKEnter, t.frame.nextRowFormerRowOpen],
+          ['c', t.frame.copyTheCurlLinesOf],
+          [t.frame.esc, 'close'],
           ...ROOMS.filter(mayOpen).map(({ letter, text }) => [`g ${letter}`, text]),
         ].map(([keys, what]) => (
           <div key={keys}>
@@ -67,7 +68,7 @@ export function Keyboard() {
         ))}
       </dl>
       <label class="field check">
-        <span>Shortcuts of one key</span>
+        <span>{t.frame.shortcutsOfOneKey}</span>
         <input
           type="checkbox"
           checked={isOn.value}

@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact';
+import { t } from '../texts/en.ts';
 import { can, organization, session } from './session.ts';
 
 export interface Room {
@@ -18,7 +19,7 @@ export interface Room {
 export const ROOMS: readonly Room[] = [
   {
     name: 'home',
-    text: 'Home',
+    text: t.frame.home,
     letter: 'h',
     group: 'work',
     isThere: () => organization.value !== undefined,
@@ -26,7 +27,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'customers',
-    text: 'Customers',
+    text: t.frame.customers,
     letter: 'c',
     group: 'work',
     needs: 'customer',
@@ -34,7 +35,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'subscriptions',
-    text: 'Subscriptions',
+    text: t.frame.subscriptions,
     letter: 's',
     group: 'work',
     needs: 'subscription',
@@ -42,7 +43,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'invoices',
-    text: 'Invoices',
+    text: t.frame.invoices,
     letter: 'i',
     group: 'work',
     needs: 'invoice',
@@ -50,7 +51,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'credit-notes',
-    text: 'Credit notes',
+    text: t.frame.creditNotes,
     letter: 'n',
     group: 'work',
     needs: 'credit_note',
@@ -58,7 +59,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'payments',
-    text: 'Payments',
+    text: t.frame.payments,
     letter: 'y',
     group: 'work',
     needs: 'payment',
@@ -66,7 +67,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'wallets',
-    text: 'Wallets',
+    text: t.frame.wallets,
     letter: 'a',
     group: 'work',
     needs: 'wallet',
@@ -74,7 +75,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'plans',
-    text: 'Plans',
+    text: t.frame.plans,
     letter: 'p',
     group: 'sell',
     needs: 'plan',
@@ -82,7 +83,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'metrics',
-    text: 'Metrics',
+    text: t.frame.metrics,
     letter: 'm',
     group: 'sell',
     needs: 'billable_metric',
@@ -90,7 +91,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'features',
-    text: 'Features',
+    text: t.frame.features,
     letter: 'f',
     group: 'sell',
     needs: 'feature',
@@ -98,7 +99,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'coupons',
-    text: 'Coupons',
+    text: t.frame.coupons,
     letter: 'u',
     group: 'sell',
     needs: 'coupon',
@@ -106,7 +107,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'events',
-    text: 'Events',
+    text: t.frame.events,
     letter: 'e',
     group: 'build',
     needs: 'event',
@@ -114,7 +115,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'webhooks',
-    text: 'Webhooks',
+    text: t.frame.webhooks,
     letter: 'w',
     group: 'build',
     needs: 'webhook_endpoint',
@@ -122,7 +123,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'logs',
-    text: 'Logs',
+    text: t.frame.logs,
     letter: 'l',
     group: 'build',
     needs: 'activity_log',
@@ -130,7 +131,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'mails',
-    text: 'Mails',
+    text: t.frame.mails,
     letter: 'd',
     group: 'build',
     needs: 'organization',
@@ -138,7 +139,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'keys',
-    text: 'API keys',
+    text: t.frame.aPIKeys,
     letter: 'k',
     group: 'build',
     needs: 'api_key',
@@ -146,7 +147,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'audit',
-    text: 'Audit',
+    text: t.frame.audit,
     letter: 'b',
     group: 'run',
     needs: 'audit',
@@ -154,7 +155,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'settings',
-    text: 'Settings',
+    text: t.frame.settings,
     letter: ',',
     group: 'run',
     needs: 'organization',
@@ -162,7 +163,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'clock',
-    text: 'Test clock',
+    text: t.frame.testClock,
     letter: 't',
     group: 'run',
     needs: 'test_clock',
@@ -171,7 +172,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'operations',
-    text: 'Operations',
+    text: t.frame.operations,
     letter: 'o',
     group: 'run',
     isThere: () => session.value?.operator === true,

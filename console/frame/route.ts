@@ -61,9 +61,23 @@ export function searchOf(filters: Filters): string {
   return text === '' ? '' : `?${text}`;
 }
 
+/** Asked before another page is opened; a page that would lose what was typed says no. */
+let mayLeave: (() => boolean) | undefined;
+
+/** Lets a page be asked before it is left. Returns what ends that. */
+export function guardLeaving(ask: () => boolean): () => void {
+  mayLeave = ask;
+  return () => {
+    if (mayLeave === ask) mayLeave = undefined;
+  };
+}
+
+const staysHere = (href: string): boolean =>
+  href.split('?')[0] !== readAddress().split('?')[0] && mayLeave?.() === false;
+
 /** Goes to an address of the console; the browser's "back" leads here. */
 export function go(href: string, options: { replaces?: boolean } = {}): void {
-  if (href === readAddress()) return;
+  if (href === readAddress() || staysHere(href)) return;
   if (options.replaces) history.replaceState(null, '', href);
   else history.pushState(null, '', href);
   address.value = readAddress();
@@ -84,7 +98,9 @@ export function setFilters(changes: Record<string, string | undefined>): void {
 /** Follows links within the console without loading the page again. */
 export function followLinks(): void {
   addEventListener('popstate', () => {
-    address.value = readAddress();
+    if (address.value.split('?')[0] !== readAddress().split('?')[0] && mayLeave?.() === false)
+      history.pushState(null, '', address.value);
+    else address.value = readAddress();
   });
   document.addEventListener('click', (event) => {
     const link = (event.target as Element | null)?.closest?.('a');

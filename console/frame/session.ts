@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { t } from '../texts/en.ts';
 import { go, route } from './route.ts';
 
 export interface Organization {
@@ -41,7 +42,7 @@ export async function openSession(): Promise<void> {
     history.replaceState(null, '', location.pathname + location.search);
     const why = await signIn({ code });
     if (why === undefined) return;
-    entryFault.value = 'This link was used already or is older than 10 minutes. Make a new one, or sign in with a key.';
+    entryFault.value = t.frame.thisLinkWasUsedAlready;
   }
   const answer = await fetch(PATH).catch(() => undefined);
   session.value = answer?.ok ? ((await answer.json()) as { session: Session }).session : null;
@@ -63,7 +64,7 @@ export async function signIn(
     },
     body: JSON.stringify({ session: credential }),
   }).catch(() => undefined);
-  if (!answer) return 'The service cannot be reached.';
+  if (!answer) return t.frame.theServiceCannotBeReached;
   if (answer.ok) {
     const before = new Set(known?.organizations.map(({ svc_id }) => svc_id));
     const entered = ((await answer.json()) as { session: Session }).session;
@@ -77,10 +78,10 @@ export async function signIn(
   }
   if (answer.status === 429) {
     const minutes = Math.ceil(Number(answer.headers.get('retry-after') ?? 60) / 60);
-    return `Too many attempts from this address. Try again in ${minutes} min.`;
+    return t.frame.tooManyAttemptsFromThis(minutes);
   }
-  if (answer.status === 422) return 'This session holds 8 organizations already. Sign out of one first.';
-  return 'This key is unknown or has ended.';
+  if (answer.status === 422) return t.frame.thisSessionHolds8Organizations;
+  return t.frame.thisKeyIsUnknownOr;
 }
 
 export async function signOut(organizationId?: string): Promise<void> {

@@ -3,6 +3,7 @@ import { type ComponentType, Fragment } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { Page } from '../parts/page.tsx';
 import { Empty, Loading } from '../parts/states.tsx';
+import { t } from '../texts/en.ts';
 import { isOffline } from './api.ts';
 import { ClockBar } from './clock-bar.tsx';
 import { Keyboard } from './keyboard.tsx';
@@ -18,10 +19,10 @@ import { themeChoice, themes } from './theme.ts';
 const menuIsOpen = signal(false);
 
 const GROUPS = [
-  ['work', 'Customers and money'],
-  ['sell', 'What we sell'],
-  ['build', 'Integration'],
-  ['run', 'Operation'],
+  ['work', t.frame.customersAndMoney],
+  ['sell', t.frame.whatWeSell],
+  ['build', t.frame.integration],
+  ['run', t.frame.operation],
 ] as const;
 
 /** The console: sign-in, or the frame with the room of the address. */
@@ -53,14 +54,14 @@ function Frame() {
   return (
     <div class={`frame ${isSandbox ? 'sandbox' : ''} ${menuIsOpen.value ? 'menu-open' : ''}`}>
       <a class="skip" href="#content">
-        Skip to the page
+        {t.frame.skipToThePage}
       </a>
       <Menu open={name} />
       <div class="right">
         <Head />
         {isOffline.value && (
           <p class="banner" role="alert">
-            You are offline. What you see is from before; it is read again when the connection is back.
+            {t.frame.youAreOfflineWhatYou}
           </p>
         )}
         <main id="content">
@@ -78,7 +79,7 @@ function Frame() {
 
 function Menu({ open }: { open: string }) {
   return (
-    <nav class="menu" aria-label="Rooms">
+    <nav class="menu" aria-label={t.frame.rooms}>
       <a class="brand" href={organization.value ? to('home') : OPERATIONS}>
         <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
           <rect x="3" y="13" width="4" height="8" rx="1" />
@@ -111,7 +112,10 @@ function Menu({ open }: { open: string }) {
           </Fragment>
         );
       })}
-      <p class="version soft">Version {session.value?.version}</p>
+      <p class="version soft">
+        {t.frame.version}
+        {session.value?.version}
+      </p>
     </nav>
   );
 }
@@ -122,7 +126,7 @@ function Head() {
       <button
         type="button"
         class="icon burger"
-        aria-label="Menu"
+        aria-label={t.frame.menu}
         aria-expanded={menuIsOpen.value}
         onClick={() => {
           menuIsOpen.value = !menuIsOpen.value;
@@ -138,10 +142,10 @@ function Head() {
           searchIsOpen.value = true;
         }}
       >
-        <span>Search or jump to …</span> <kbd>/</kbd>
+        <span>{t.frame.searchOrJumpTo}</span> <kbd>/</kbd>
       </button>
       <label class="theme">
-        <span class="unseen">Colours</span>
+        <span class="unseen">{t.frame.colours}</span>
         <select
           value={themeChoice.value}
           onChange={(event) => {
@@ -165,28 +169,29 @@ function OrganizationSwitch() {
   return (
     <details class="switch">
       <summary>
-        <span class="name">{here?.name ?? 'Operator'}</span>
-        {here?.sandbox && <span class="badge wait">sandbox</span>}
+        <span class="name">{here?.name ?? t.frame.operator}</span>
+        {here?.sandbox && <span class="badge wait">{t.frame.sandbox}</span>}
       </summary>
       <div class="sheet">
         {known.map(({ svc_id, slug, name, sandbox }) => (
           <a key={svc_id} href={`/console/o/${encodeURIComponent(slug)}/home`} aria-current={svc_id === here?.svc_id}>
-            {name} {sandbox && <span class="badge wait">sandbox</span>}
+            {name} {sandbox && <span class="badge wait">{t.frame.sandbox}</span>}
           </a>
         ))}
         {here && (
           <p class="soft">
-            Signed in with {here.signed_in_as.name ? `“${here.signed_in_as.name}”` : 'key'} …{here.signed_in_as.last4}
+            {t.frame.signedInWith}
+            {here.signed_in_as.name ? `“${here.signed_in_as.name}”` : 'key'} …{here.signed_in_as.last4}
           </p>
         )}
-        <a href="/console/o/+/home">Add an organization …</a>
+        <a href="/console/o/+/home">{t.frame.addAnOrganization}</a>
         {here && known.length > 1 && (
           <button type="button" class="quiet" onClick={() => void signOut(here.svc_id)}>
-            {`Sign out of ${here.name}`}
+            {t.frame.signOutOf(here.name)}
           </button>
         )}
         <button type="button" class="quiet" onClick={() => void signOut()}>
-          Sign out
+          {t.frame.signOut}
         </button>
       </div>
     </details>
@@ -201,9 +206,9 @@ function OpenRoom() {
   useMemo(forgetRequests, [name, id]);
   if (!room)
     return (
-      <Page title="There is no such page">
-        <Empty title="The address names no room of the console.">
-          <a href={to('home')}>Home</a>
+      <Page title={t.frame.thereIsNoSuchPage}>
+        <Empty title={t.frame.theAddressNamesNoRoom}>
+          <a href={to('home')}>{t.frame.home}</a>
         </Empty>
       </Page>
     );
@@ -214,8 +219,8 @@ function OpenRoom() {
 function MayNot({ room }: { room: Room }) {
   return (
     <Page title={room.text}>
-      <Empty title={room.needs ? `This room needs the permission ${room.needs}:read.` : 'This room is not open here.'}>
-        <p class="soft">Your key does not have it. Sign in with one that does, or ask who manages your keys.</p>
+      <Empty title={room.needs ? t.frame.thisRoomNeedsThePermission(room.needs) : t.frame.thisRoomIsNotOpen}>
+        <p class="soft">{t.frame.yourKeyDoesNotHave}</p>
       </Empty>
     </Page>
   );
@@ -239,9 +244,9 @@ function Loaded({ room }: { room: Room }) {
   if (failed.value)
     return (
       <div class="notice bad" role="alert">
-        <p>A part of the console could not be loaded: there is a new version of it.</p>
+        <p>{t.frame.aPartOfTheConsole}</p>
         <button type="button" onClick={() => location.reload()}>
-          Load the page again
+          {t.frame.loadThePageAgain}
         </button>
       </div>
     );

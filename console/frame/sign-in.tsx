@@ -1,13 +1,14 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Dialog } from '../parts/dialog.tsx';
+import { t } from '../texts/en.ts';
 import { entryFault, hasEnded, session, signIn } from './session.ts';
 
 /** The page for who is not signed in, or not to the organization of the address. */
 export function SignIn({ wanted }: { wanted?: string | undefined }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = 'Sign in · Meterstone';
+    document.title = t.frame.signInMeterstone;
     heading.current?.focus();
   }, []);
   const known = session.value?.organizations ?? [];
@@ -21,10 +22,14 @@ export function SignIn({ wanted }: { wanted?: string | undefined }) {
         </svg>
       </div>
       <h1 ref={heading} tabIndex={-1}>
-        {known.length > 0 ? 'Add an organization' : 'Sign in to Meterstone'}
+        {known.length > 0 ? t.frame.addAnOrganization2 : t.frame.signInToMeterstone}
       </h1>
       {wanted !== undefined && wanted !== '+' && (
-        <p class="soft">This page belongs to “{wanted}”. Sign in with a key of that organization to open it.</p>
+        <p class="soft">
+          {t.frame.thisPageBelongsTo}
+          {wanted}
+          {t.frame.signInWithAKey}
+        </p>
       )}
       {entryFault.value && (
         <p class="notice bad" role="alert">
@@ -36,14 +41,15 @@ export function SignIn({ wanted }: { wanted?: string | undefined }) {
         <p>
           {known.map(({ slug, name }) => (
             <a key={slug} class="known" href={`/console/o/${encodeURIComponent(slug)}/home`}>
-              Back to {name}
+              {t.frame.backTo}
+              {name}
             </a>
           ))}
         </p>
       )}
       <p class="soft">
-        The key stays in the service: this browser gets a session that ends after a day's work, and you may do what the
-        key may. A link that signs you in once is made by <code>npm run org -- console NAME</code>.
+        {t.frame.theKeyStaysInThe}
+        <code>{t.frame.npmRunOrgConsoleNAME}</code>.
       </p>
     </main>
   );
@@ -53,12 +59,12 @@ export function SignIn({ wanted }: { wanted?: string | undefined }) {
 export function SignInAgain() {
   return (
     <Dialog
-      title="Your session has ended"
+      title={t.frame.yourSessionHasEnded}
       onClose={() => {
         hasEnded.value = false;
       }}
     >
-      <p class="soft">Sign in again to go on. What you have typed stays.</p>
+      <p class="soft">{t.frame.signInAgainToGo}</p>
       <KeyForm />
     </Dialog>
   );
@@ -79,7 +85,7 @@ function KeyForm() {
   return (
     <form class="card" onSubmit={(event) => void enter(event as unknown as SubmitEvent)}>
       <div class="field">
-        <label for="secret">{isOperator.value ? 'Operator token' : 'API key'}</label>
+        <label for="secret">{isOperator.value ? t.frame.operatorToken : t.frame.aPIKey}</label>
         <input
           id="secret"
           name="secret"
@@ -104,10 +110,10 @@ function KeyForm() {
             isOperator.value = !isOperator.value;
           }}
         >
-          {isOperator.value ? 'Use an API key' : 'I run this service'}
+          {isOperator.value ? t.frame.useAnAPIKey : t.frame.iRunThisService}
         </button>
         <button type="submit" class="main" disabled={isSending.value}>
-          {isSending.value ? 'Signing in …' : 'Sign in'}
+          {isSending.value ? t.frame.signingIn : t.frame.signIn}
         </button>
       </div>
     </form>

@@ -1,11 +1,12 @@
 import { effect, signal } from '@preact/signals';
+import { t } from '../texts/en.ts';
 
 const STORED = 'meterstone-colours';
 
 export const themes = [
-  ['system', 'System'],
-  ['light', 'Light'],
-  ['dark', 'Dark'],
+  ['system', t.frame.system],
+  ['light', t.frame.light],
+  ['dark', t.frame.dark],
 ] as const;
 type Theme = (typeof themes)[number][0];
 

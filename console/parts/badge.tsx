@@ -1,3 +1,5 @@
+import { t } from '../texts/en.ts';
+
 type Tone = 'good' | 'bad' | 'wait' | 'plain';
 
 /** States of every noun, by what they ask of a person. */
@@ -44,10 +46,10 @@ interface InvoiceState {
 export function InvoiceBadge({ invoice }: { invoice: InvoiceState }) {
   const { status, payment_status: payment } = invoice;
   if (status !== 'finalized') return <Badge of={status} tone={status === 'voided' ? 'plain' : undefined} />;
-  if (invoice.payment_dispute_lost_at) return <Badge of="bad">dispute lost</Badge>;
+  if (invoice.payment_dispute_lost_at) return <Badge of="bad">{t.parts.disputeLost}</Badge>;
   if (payment === 'succeeded') return <Badge of="paid" />;
   if (invoice.payment_overdue) return <Badge of="overdue" />;
-  if (payment === 'failed') return <Badge of="failed">payment failed</Badge>;
-  if ((invoice.total_paid_amount_cents ?? 0) > 0) return <Badge of="pending">partly paid</Badge>;
-  return <Badge of="pending">open</Badge>;
+  if (payment === 'failed') return <Badge of="failed">{t.parts.paymentFailed}</Badge>;
+  if ((invoice.total_paid_amount_cents ?? 0) > 0) return <Badge of="pending">{t.parts.partlyPaid}</Badge>;
+  return <Badge of="pending">{t.parts.open}</Badge>;
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
+import { t } from '../texts/en.ts';
 import { copyText } from './copy.tsx';
 
 export interface Series {
@@ -92,10 +93,10 @@ export function Chart({
             ))}
         </span>
         <button type="button" class="quiet small" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
-          As table
+          {t.parts.asTable}
         </button>
         <button type="button" class="quiet small" onClick={() => void copyText(csv())}>
-          Copy CSV
+          {t.parts.copyCSV}
         </button>
       </figcaption>
       {isTable ? (
@@ -103,7 +104,7 @@ export function Chart({
           <table>
             <thead>
               <tr>
-                <th scope="col">{isTime ? 'Time (UTC)' : 'Units'}</th>
+                <th scope="col">{isTime ? t.parts.timeUTC : t.parts.units}</th>
                 {series.map(({ label }) => (
                   <th key={label} scope="col" class="number">
                     {label}

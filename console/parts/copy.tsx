@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks';
 import { announce } from '../frame/live-region.tsx';
+import { t } from '../texts/en.ts';
 
 export async function copyText(text: string): Promise<void> {
   await navigator.clipboard.writeText(text).catch(() => undefined);
-  announce('Copied');
+  announce(t.parts.copied);
 }
 
 /** A button that copies a text. */
-export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function Copy({ text, label = t.parts.copy }: { text: string; label?: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
     await copyText(text);
@@ -43,7 +44,7 @@ export function Id({ of }: { of: string }) {
   return (
     <span class="id">
       <code>{of}</code>
-      <Copy text={of} label={`Copy ${of}`} />
+      <Copy text={of} label={t.parts.copy2(of)} />
     </span>
   );
 }

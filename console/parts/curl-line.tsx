@@ -1,4 +1,5 @@
 import { type ApiRequest, curlOf } from '../frame/requests.ts';
+import { t } from '../texts/en.ts';
 import { Copy } from './copy.tsx';
 
 /** The line that repeats a request in a shell. */
@@ -9,7 +10,7 @@ export function CurlLine({ request }: { request: ApiRequest }) {
       <pre tabIndex={0} role="region" aria-label={`${request.method} ${request.path}`}>
         {line}
       </pre>
-      <Copy text={line} label="Copy the curl line" />
+      <Copy text={line} label={t.parts.copyTheCurlLine} />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { t } from '../texts/en.ts';
 
 /** A window above the page that keeps the focus; Escape closes it. */
 export function Dialog({
@@ -37,7 +38,7 @@ export function Dialog({
       <div class="window">
         <header>
           <h2>{title}</h2>
-          <button type="button" class="icon" aria-label="Close" onClick={onClose}>
+          <button type="button" class="icon" aria-label={t.parts.close} onClick={onClose}>
             ✕
           </button>
         </header>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { t } from '../texts/en.ts';
 import { CurlLine } from './curl-line.tsx';
 import { Dialog } from './dialog.tsx';
 
@@ -31,7 +32,7 @@ export function Figure({
     <div class="figure">
       <span class="label">
         {label}
-        <button type="button" class="icon why" aria-label={`Where “${label}” comes from`} onClick={() => setOpen(true)}>
+        <button type="button" class="icon why" aria-label={t.parts.whereComesFrom(label)} onClick={() => setOpen(true)}>
           ?
         </button>
       </span>
@@ -47,7 +48,7 @@ export function Figure({
           {origin.answer !== undefined && <pre class="json">{JSON.stringify(origin.answer, null, 2)}</pre>}
           <p class="soft">
             <a href="/docs" target="_blank" rel="noreferrer">
-              Reference
+              {t.parts.reference}
             </a>
           </p>
         </Dialog>

@@ -1,7 +1,7 @@
-/** A simulated instant moved by whole days, weeks or months in UTC; a day that the month lacks becomes its last one. */
-export function moved(at: string, by: { days?: number; months?: number }): string {
+/** A simulated instant moved by whole hours, days, weeks or months in UTC; a day that the month lacks becomes its last one. */
+export function moved(at: string, by: { hours?: number; days?: number; months?: number }): string {
   const from = new Date(at);
-  const { days = 0, months = 0 } = by;
+  const { hours = 0, days = 0, months = 0 } = by;
   const first = new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months, 1));
   const last = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 0)).getUTCDate();
   const date = Math.min(from.getUTCDate(), last) + days;
@@ -10,7 +10,7 @@ export function moved(at: string, by: { days?: number; months?: number }): strin
       first.getUTCFullYear(),
       first.getUTCMonth(),
       date,
-      from.getUTCHours(),
+      from.getUTCHours() + hours,
       from.getUTCMinutes(),
       from.getUTCSeconds(),
     ),

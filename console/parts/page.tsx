@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from '../frame/live-region.tsx';
 import { requestsOfPage } from '../frame/requests.ts';
 import { address } from '../frame/route.ts';
+import { t } from '../texts/en.ts';
 import { CurlLine } from './curl-line.tsx';
 import { Dialog } from './dialog.tsx';
 
@@ -25,7 +26,7 @@ export function Page({
   const heading = useRef<HTMLHeadingElement>(null);
   const path = address.value.split('?')[0];
   useEffect(() => {
-    document.title = `${title} · Meterstone`;
+    document.title = t.parts.meterstone(title);
   }, [title]);
   useEffect(() => {
     heading.current?.focus({ preventScroll: true });
@@ -60,11 +61,11 @@ function Requests() {
   return (
     <footer class="made-by">
       <button type="button" class="quiet" data-requests onClick={() => setOpen(true)}>
-        {`Made by ${requests.length} ${requests.length === 1 ? 'request' : 'requests'}`}
+        {t.parts.madeBy(requests.length, requests.length === 1 ? 'request' : 'requests')}
       </button>
       {isOpen && (
-        <Dialog title="Requests of this page" onClose={() => setOpen(false)}>
-          <p class="soft">Set KEY to a key of yours, and repeat them in a shell.</p>
+        <Dialog title={t.parts.requestsOfThisPage} onClose={() => setOpen(false)}>
+          <p class="soft">{t.parts.setKEYToAKey}</p>
           {requests.map((request) => (
             <CurlLine key={request.path} request={request} />
           ))}
@@ -111,7 +112,7 @@ export function Facts({ of }: { of: readonly (readonly [label: string, value: Co
 /** Tabs of a record, each with an address. */
 export function Tabs({ of, open }: { of: readonly { name: string; text: string; href: string }[]; open: string }) {
   return (
-    <nav class="tabs" aria-label="Parts of this page">
+    <nav class="tabs" aria-label={t.parts.partsOfThisPage}>
       {of.map(({ name, text, href }) => (
         <a key={name} href={href} aria-current={name === open ? 'page' : undefined}>
           {text}

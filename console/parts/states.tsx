@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ApiError } from '../frame/api.ts';
 import type { Reading } from '../frame/use-read.ts';
+import { t } from '../texts/en.ts';
 import { Copy } from './copy.tsx';
 import { faultWords } from './fault-words.ts';
 
@@ -16,7 +17,7 @@ export function Loading({ rows = 4 }: { rows?: number }) {
   }, []);
   return (
     <div class="skeleton" aria-busy="true">
-      <span class="unseen">Loading</span>
+      <span class="unseen">{t.parts.loading}</span>
       {isLate && Array.from({ length: rows }, (_, index) => <i key={index} />)}
     </div>
   );
@@ -41,16 +42,14 @@ const RESOURCE = /^(read|write)_action_not_allowed_for_(\w+)$/;
 
 export function sentenceOf(error: ApiError): string {
   const [, mode, resource] = RESOURCE.exec(error.code ?? '') ?? [];
-  if (resource)
-    return `Your key may not ${mode} “${resource.replaceAll('_', ' ')}”. Ask for the permission ${resource}:${mode}.`;
-  if (error.status === 0) return 'The service cannot be reached. This page tries again when you come back to it.';
-  if (error.status === 404) return 'There is no such record, or it was deleted.';
-  if (error.status === 401) return 'You are signed out.';
-  if (error.status === 429) return 'Too many requests at the moment. Wait a second.';
-  if (error.status === 405 && error.code === 'test_clock_advancing')
-    return 'The clock is advancing. Nothing can be changed until it is there.';
-  if (error.status === 504) return 'The answer is not there yet. What you sent is not lost; look again in a minute.';
-  if (error.status >= 500) return 'The service could not answer. Try again.';
+  if (resource) return t.parts.yourKeyMayNotAsk(mode, resource.replaceAll('_', ' '), resource, mode);
+  if (error.status === 0) return t.parts.theServiceCannotBeReached;
+  if (error.status === 404) return t.parts.thereIsNoSuchRecord;
+  if (error.status === 401) return t.parts.youAreSignedOut;
+  if (error.status === 429) return t.parts.tooManyRequestsAtThe;
+  if (error.status === 405 && error.code === 'test_clock_advancing') return t.parts.theClockIsAdvancingNothing;
+  if (error.status === 504) return t.parts.theAnswerIsNotThere;
+  if (error.status >= 500) return t.parts.theServiceCouldNotAnswer;
   return error.message;
 }
 
@@ -68,13 +67,14 @@ export function Failure({ error, again }: { error: ApiError; again?: (() => void
         {error.requestId && (
           <>
             {' '}
-            Request <code>{error.requestId}</code> <Copy text={error.requestId} label="Copy request id" />
+            {t.parts.request}
+            <code>{error.requestId}</code> <Copy text={error.requestId} label={t.parts.copyRequestId} />
           </>
         )}
       </p>
       {again && (
         <button type="button" class="quiet" onClick={again}>
-          Try again
+          {t.parts.tryAgain}
         </button>
       )}
     </div>

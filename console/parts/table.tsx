@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { go, route, setFilters } from '../frame/route.ts';
+import { t } from '../texts/en.ts';
 
 export interface Column<Row> {
   head: string;
@@ -83,17 +84,18 @@ export function Pager({ meta }: { meta: PageMeta }) {
   const { prev_page: before, next_page: next, total_count: total, current_page: page } = meta;
   if (!before && !next && (total ?? 0) < 2) return null;
   return (
-    <nav class="pager" aria-label="Pages">
+    <nav class="pager" aria-label={t.parts.pages}>
       <button type="button" class="quiet" disabled={!before} onClick={() => setFilters({ page: String(before) })}>
-        ← Newer
+        {t.parts.newer}
       </button>
       <span class="soft">
-        Page {page}
+        {t.parts.page}
+        {page}
         {meta.total_pages ? ` of ${meta.total_pages}` : ''}
-        {total === null ? '' : ` · ${total.toLocaleString()} in all`}
+        {total === null ? '' : t.parts.inAll(total.toLocaleString())}
       </span>
       <button type="button" class="quiet" disabled={!next} onClick={() => setFilters({ page: String(next) })}>
-        Older →
+        {t.parts.older}
       </button>
     </nav>
   );

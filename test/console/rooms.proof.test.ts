@@ -67,7 +67,7 @@ describe.skipIf(lacksChromium())('rooms of the console', () => {
     await page.getByText('$1.08').first().waitFor();
     await page.getByLabel('Give it').selectOption('offset');
     await press(page, 'Issue the credit note');
-    await page.getByText('Against what is due').waitFor();
+    await page.getByText('What is given back').waitFor();
     const { body } = await company.client.get('/credit_notes');
     expect(body.credit_notes.map((note: { total_amount_cents: number }) => note.total_amount_cents)).toEqual([
       108, 1080,
@@ -174,7 +174,60 @@ describe.skipIf(lacksChromium())('rooms of the console', () => {
     await page.getByText('Its documents lack', { exact: false }).waitFor();
   });
 
+  story('a plan says what a change would do, and asks before it is left', 'Plans', async (page, root) => {
+    await page.goto(`${root}/plans/team/edit`);
+    await page.getByLabel('Fee of a period').fill('59');
+    await press(page, 'Add a threshold');
+    await page.getByLabel('At an amount of usage').fill('100');
+    await page.getByLabel('Maximum').fill('8');
+    await page.getByLabel('Price of a unit').fill('0.1');
+    await page.getByLabel('External id of a subscription').fill('ada-1');
+    await press(page, 'Try');
+    await page.getByRole('region', { name: 'Current usage at both prices' }).waitFor();
+    page.once('dialog', (dialog) => void dialog.dismiss());
+    await page.getByRole('link', { name: 'Metrics', exact: true }).click();
+    await press(page, 'Save …');
+    for (const text of [
+      'Fee, from the next period on: 49.00 becomes 59.',
+      'The prices of API calls change, from the current usage window on.',
+      'Usage is billed early at 100.',
+      'The values of the feature seats change, at once.',
+      '3 active subscriptions of 3 customers use it.',
+    ])
+      await page.getByText(text).waitFor();
+    await send(page, 'Save');
+    await page.getByRole('heading', { name: 'Team', level: 1, exact: true }).waitFor();
+    const { plan } = (await company.client.get('/plans/team')).body;
+    expect(plan).toMatchObject({
+      amount_cents: 5900,
+      usage_thresholds: [{ amount_cents: 10000, recurring: false }],
+      entitlements: [{ entitlement: { code: 'seats', privileges: [{ code: 'max', value: 8 }] } }],
+    });
+  });
+
+  story(
+    'a customer shows what happened, and a subscription what its usage comes to',
+    'Customers',
+    async (page, root) => {
+      await page.goto(`${root}/customers/ada`);
+      await page.getByText('Payment succeeded').waitFor();
+      await press(page, 'Usage');
+      await page
+        .getByText(/\d events, \$0\.\d\d/)
+        .first()
+        .waitFor();
+      await page.goto(`${root}/subscriptions/ada-1`);
+      await page.getByText('What the usage of this period has come to').waitFor();
+      await press(page, 'As table');
+      await page.getByRole('columnheader', { name: 'Time (UTC)' }).waitFor();
+    },
+  );
+
   const pages = () => [
+    'customers/ada',
+    'subscriptions/ada-1',
+    'plans/team',
+    'plans/team/edit',
     'credit-notes',
     `credit-notes/${company.creditNoteId}`,
     `credit-notes/new?invoice=${company.invoiceId}`,

@@ -7,6 +7,7 @@ import { Page, Section } from '../../parts/page.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { Choices, type PageMeta, Pager, Table } from '../../parts/table.tsx';
 import { day } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 import { Mails } from './mails.tsx';
 
 interface Entry {
@@ -27,23 +28,23 @@ export default function Clock() {
   const clock = useRead<{ test_clock: TestClock }>('/test_clock');
   return (
     <Page
-      title="Test clock"
+      title={t.clock.testClock}
       badge={clock.data && <Badge of={clock.data.test_clock.status} />}
-      under="The time of this sandbox is its own: move it with the bar below, and see what the service does on each day."
+      under={t.clock.theTimeOfThisSandbox}
     >
       {clock.error?.status === 404 ? (
-        <Empty title="This sandbox lives in real time">
-          <p class="soft">Give it a clock with the bar at the foot of the page.</p>
+        <Empty title={t.clock.thisSandboxLivesInReal}>
+          <p class="soft">{t.clock.giveItAClockWith}</p>
         </Empty>
       ) : (
         <>
           <div class="bar">
             <Choices
-              label="What to show"
+              label={t.clock.whatToShow}
               name="show"
               options={[
-                ['', 'Timeline'],
-                ['mails', 'Mails caught'],
+                ['', t.clock.timeline],
+                ['mails', t.clock.mailsCaught],
               ]}
             />
           </div>
@@ -63,20 +64,20 @@ function Timeline() {
     <Shown of={list} rows={10}>
       {({ timeline, meta }) =>
         timeline.length === 0 ? (
-          <Empty title="Nothing has happened yet" />
+          <Empty title={t.clock.nothingHasHappenedYet} />
         ) : (
           <>
             {byDay(timeline).map(([date, entries]) => (
               <Section key={date} title={day(date)}>
                 <Table
-                  label={`What happened on ${day(date)}`}
+                  label={t.clock.whatHappenedOn(day(date))}
                   rows={entries}
                   keyOf={({ sequence }) => String(sequence)}
                   columns={[
-                    { head: 'UTC', cell: ({ at }) => at.slice(11, 19) },
-                    { head: 'What', cell: ({ name }) => name.replace('.', ' ').replaceAll('_', ' ') },
-                    { head: 'Kind', cell: ({ kind }) => <Badge of={kind} tone="plain" />, isExtra: true },
-                    { head: 'Record', cell: (entry) => <Subject of={entry} /> },
+                    { head: t.clock.uTC, cell: ({ at }) => at.slice(11, 19) },
+                    { head: t.clock.what, cell: ({ name }) => name.replace('.', ' ').replaceAll('_', ' ') },
+                    { head: t.clock.kind, cell: ({ kind }) => <Badge of={kind} tone="plain" />, isExtra: true },
+                    { head: t.clock.record, cell: (entry) => <Subject of={entry} /> },
                   ]}
                 />
               </Section>

@@ -5,6 +5,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 
 interface Mail {
   to: string[];
@@ -22,18 +23,18 @@ export function Mails() {
     <Shown of={list}>
       {({ mails }) =>
         mails.length === 0 ? (
-          <Empty title="No mail yet">
-            <p class="soft">A sandbox sends no mail; what it would have sent is kept here.</p>
+          <Empty title={t.clock.noMailYet}>
+            <p class="soft">{t.clock.aSandboxSendsNoMail}</p>
           </Empty>
         ) : (
           <>
             <Table
-              label="Mails"
+              label={t.clock.mails}
               rows={mails}
               keyOf={(mail) => `${mail.created_at} ${mail.to.join()} ${mail.subject}`}
               columns={[
                 {
-                  head: 'Subject',
+                  head: t.clock.subject,
                   cell: (mail) => (
                     <button
                       type="button"
@@ -46,8 +47,8 @@ export function Mails() {
                     </button>
                   ),
                 },
-                { head: 'To', cell: (mail) => mail.to.join(', ') },
-                { head: 'Made', cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
+                { head: t.clock.to, cell: (mail) => mail.to.join(', ') },
+                { head: t.clock.made, cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
               ]}
             />
             {opened.value && (
@@ -57,7 +58,10 @@ export function Mails() {
                   opened.value = undefined;
                 }}
               >
-                <p class="soft">To {opened.value.to.join(', ')}</p>
+                <p class="soft">
+                  {t.clock.to2}
+                  {opened.value.to.join(', ')}
+                </p>
                 <pre class="json">{opened.value.text}</pre>
               </Dialog>
             )}

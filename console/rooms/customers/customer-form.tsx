@@ -2,26 +2,27 @@ import { go, to } from '../../frame/route.ts';
 import { FormDialog } from '../../parts/form.tsx';
 import type { Offer } from '../../parts/offers.tsx';
 import type { Customer } from '../../parts/records.ts';
+import { t } from '../../texts/en.ts';
 
 const TEXTS = [
-  ['name', 'Name'],
-  ['legal_name', 'Legal name'],
-  ['email', 'Email'],
-  ['address_line1', 'Address'],
-  ['zipcode', 'Postal code'],
-  ['city', 'City'],
-  ['country', 'Country (two letters)'],
-  ['currency', 'Currency (three letters)'],
-  ['timezone', 'Time zone'],
-  ['tax_identification_number', 'Tax number'],
+  ['name', t.customers.name],
+  ['legal_name', t.customers.legalName],
+  ['email', t.customers.email],
+  ['address_line1', t.customers.address],
+  ['zipcode', t.customers.postalCode],
+  ['city', t.customers.city],
+  ['country', t.customers.countryTwoLetters],
+  ['currency', t.customers.currencyThreeLetters],
+  ['timezone', t.customers.timeZone],
+  ['tax_identification_number', t.customers.taxNumber],
 ] as const;
 
 /** Makes a customer, or changes one; fields that stay as they are are not sent. */
 export function CustomerForm({ customer, onClose }: { customer?: Customer; onClose: () => void }) {
   return (
     <FormDialog
-      title={customer ? 'Edit customer' : 'New customer'}
-      submit={customer ? 'Save' : 'Create customer'}
+      title={customer ? t.customers.editCustomer : t.customers.newCustomer}
+      submit={customer ? t.customers.save : t.customers.createCustomer}
       onClose={onClose}
       fields={[
         ...(customer
@@ -29,9 +30,9 @@ export function CustomerForm({ customer, onClose }: { customer?: Customer; onClo
           : [
               {
                 name: 'external_id',
-                label: 'External id',
+                label: t.customers.externalId,
                 isNeeded: true,
-                hint: 'What your application calls this customer; it cannot be changed.',
+                hint: t.customers.whatYourApplicationCallsThis,
               },
             ]),
         ...TEXTS.map(([name, label]) => ({ name, label, value: customer?.[name] ?? '' })),
@@ -55,12 +56,12 @@ export function CustomerForm({ customer, onClose }: { customer?: Customer; onClo
 
 /** Ends a customer; what was invoiced stays. */
 export const deletesCustomer = ({ external_id }: Customer): Offer => ({
-  text: 'Delete',
-  title: 'Delete customer',
-  submit: 'Delete for good',
+  text: t.customers.deleteIt,
+  title: t.customers.deleteCustomer,
+  submit: t.customers.deleteForGood,
   needs: 'customer',
   typed: external_id,
-  about: 'Its subscriptions end now, and drafts become final. Invoices and payments stay. This cannot be taken back.',
+  about: t.customers.itsSubscriptionsEndNowAnd,
   onDone: () => go(to('customers')),
   command: () => ({ method: 'DELETE', path: `/customers/${encodeURIComponent(external_id)}` }),
 });

@@ -9,7 +9,7 @@ import { Action } from '../../parts/form.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Offers } from '../../parts/offers.tsx';
 import { Facts, Page, Section, Tabs } from '../../parts/page.tsx';
-import { type Activity, type Customer, customerName, type Invoice, type Subscription } from '../../parts/records.ts';
+import { type Customer, customerName, type Invoice, type Subscription } from '../../parts/records.ts';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { type PageMeta, Table } from '../../parts/table.tsx';
 import { day, When } from '../../parts/times.tsx';
@@ -19,13 +19,13 @@ import { appliesCoupon } from '../coupons/offers.ts';
 import { COLUMNS as CREDIT_NOTE_COLUMNS } from '../credit-notes/credit-notes.tsx';
 import type { CreditNote } from '../credit-notes/records.ts';
 import { InvoiceTable } from '../invoices/invoice-table.tsx';
-import { ActivityList } from '../logs/activity-list.tsx';
 import { requestsPayment } from '../payments/request-payment.tsx';
 import { SubscribeForm } from '../subscriptions/subscribe-form.tsx';
 import type { Wallet } from '../wallets/records.ts';
 import { CustomerForm, deletesCustomer } from './customer-form.tsx';
 import { Payments } from './payments.tsx';
 import { PortalLink } from './portal-link.tsx';
+import { Timeline } from './timeline.tsx';
 import { Wallets } from './wallets.tsx';
 
 /** What a key must read to see a tab. */
@@ -38,13 +38,13 @@ const NEEDS: Record<string, string> = {
 };
 
 const TABS = [
-  ['overview', 'Overview'],
-  ['invoices', 'Invoices'],
-  ['payments', 'Payments'],
-  ['credit-notes', 'Credit notes'],
-  ['wallets', 'Wallets'],
-  ['coupons', 'Coupons'],
-  ['details', 'Details'],
+  ['overview', t.customers.overview],
+  ['invoices', t.customers.invoices],
+  ['payments', t.customers.payments],
+  ['credit-notes', t.customers.creditNotes],
+  ['wallets', t.customers.wallets],
+  ['coupons', t.customers.coupons],
+  ['details', t.customers.details],
 ] as const;
 
 /** What is going on with this customer? */
@@ -57,7 +57,7 @@ export function CustomerPage({ externalId }: { externalId: string }) {
       {({ customer }) => (
         <Page
           title={customerName(customer)}
-          back={{ href: to('customers'), text: 'Customers' }}
+          back={{ href: to('customers'), text: t.customers.customers }}
           under={
             <>
               <Id of={customer.external_id} /> {customer.email && `· ${customer.email}`}
@@ -67,10 +67,14 @@ export function CustomerPage({ externalId }: { externalId: string }) {
             <>
               {can('customer') && <PortalLink externalId={externalId} />}
               {can('subscription', 'write') && (
-                <Action text="Subscribe">{(close) => <SubscribeForm customerId={externalId} onClose={close} />}</Action>
+                <Action text={t.customers.subscribe}>
+                  {(close) => <SubscribeForm customerId={externalId} onClose={close} />}
+                </Action>
               )}
               {can('customer', 'write') && (
-                <Action text="Edit">{(close) => <CustomerForm customer={customer} onClose={close} />}</Action>
+                <Action text={t.customers.edit}>
+                  {(close) => <CustomerForm customer={customer} onClose={close} />}
+                </Action>
               )}
               <Offers of={[requestsPayment(externalId), deletesCustomer(customer)]} />
             </>
@@ -141,28 +145,30 @@ function Balance({ externalId, customer }: { externalId: string; customer: Custo
               key={`due ${currency}`}
               label={`Due${shown.length > 1 ? ` · ${currency}` : ''}`}
               value={money(sum(open), currency)}
-              note={`${open.length} open ${open.length === 1 ? 'invoice' : 'invoices'}`}
-              origin={{ path, formula: 'The sum of total_due_amount_cents of the final invoices that are not paid.' }}
+              note={t.customers.open(open.length, open.length === 1 ? 'invoice' : 'invoices')}
+              origin={{ path, formula: t.customers.theSumOfTotalDue }}
             />,
             <Figure
               key={`overdue ${currency}`}
-              label="Overdue"
+              label={t.customers.overdue}
               value={money(sum(late), currency)}
               tone={late.length > 0 ? 'bad' : undefined}
               note={
-                late.length === 0 ? 'nothing is late' : `since ${day(late.map((i) => i.payment_due_date).sort()[0])}`
+                late.length === 0
+                  ? t.customers.nothingIsLate
+                  : t.customers.since(day(late.map((i) => i.payment_due_date).sort()[0]))
               }
-              origin={{ path, formula: 'The same, of those whose payment_overdue is true.' }}
+              origin={{ path, formula: t.customers.theSameOfThoseWhose }}
             />,
           ];
         })}
       {active.map((wallet) => (
         <Figure
           key={wallet.svc_id}
-          label={wallet.name ?? 'Wallet'}
+          label={wallet.name ?? t.customers.wallet}
           value={money(wallet.ongoing_balance_cents, wallet.currency)}
-          note={`${money(wallet.balance_cents, wallet.currency)} before the usage of now`}
-          origin={{ path: walletsPath, formula: 'ongoing_balance_cents of the wallet.', answer: wallet }}
+          note={t.customers.beforeTheUsageOfNow(money(wallet.balance_cents, wallet.currency))}
+          origin={{ path: walletsPath, formula: t.customers.ongoingBalanceCentsOfThe, answer: wallet }}
         />
       ))}
     </div>
@@ -175,38 +181,38 @@ function Overview({ externalId }: { externalId: string }) {
       ? `/subscriptions${searchOf({ external_customer_id: externalId, per_page: 20, status: ['active', 'pending'] })}`
       : null,
   );
-  const activities = useRead<{ activity_logs: Activity[] }>(
-    can('activity_log') ? `/activity_logs${searchOf({ external_customer_id: externalId, per_page: 20 })}` : null,
-  );
   return (
     <>
       {can('subscription') && (
-        <Section title="Subscriptions">
+        <Section title={t.customers.subscriptions}>
           <Shown of={subscriptions}>
             {({ subscriptions: rows }) =>
               rows.length === 0 ? (
-                <Empty title="No subscription">
-                  <p class="soft">Subscribe this customer to a plan, and its usage is billed.</p>
+                <Empty title={t.customers.noSubscription}>
+                  <p class="soft">{t.customers.subscribeThisCustomerToA}</p>
                 </Empty>
               ) : (
                 <Table
-                  label="Subscriptions"
+                  label={t.customers.subscriptions}
                   rows={rows}
                   keyOf={({ svc_id }) => svc_id}
                   href={({ external_id }) => to('subscriptions', external_id)}
                   columns={[
-                    { head: 'Subscription', cell: ({ name, external_id }) => name ?? external_id },
-                    { head: 'Plan', cell: ({ plan_code }) => <a href={to('plans', plan_code)}>{plan_code}</a> },
-                    { head: 'State', cell: ({ status }) => <Badge of={status} /> },
+                    { head: t.customers.subscription, cell: ({ name, external_id }) => name ?? external_id },
                     {
-                      head: 'Fee of a period',
+                      head: t.customers.plan,
+                      cell: ({ plan_code }) => <a href={to('plans', plan_code)}>{plan_code}</a>,
+                    },
+                    { head: t.customers.state, cell: ({ status }) => <Badge of={status} /> },
+                    {
+                      head: t.customers.feeOfAPeriod,
                       cell: ({ plan_amount_cents, plan_amount_currency }) =>
                         money(plan_amount_cents, plan_amount_currency),
                       isNumber: true,
                       isExtra: true,
                     },
                     {
-                      head: 'Period ends',
+                      head: t.customers.periodEnds,
                       cell: ({ current_billing_period_ending_at: end }) => day(end),
                       isExtra: true,
                     },
@@ -217,13 +223,7 @@ function Overview({ externalId }: { externalId: string }) {
           </Shown>
         </Section>
       )}
-      {can('activity_log') && (
-        <Section title="What happened">
-          <Shown of={activities}>
-            {({ activity_logs }) => <ActivityList activities={activity_logs} isOfCustomer />}
-          </Shown>
-        </Section>
-      )}
+      <Timeline id={encodeURIComponent(externalId)} />
     </>
   );
 }
@@ -241,22 +241,25 @@ function Details({ customer }: { customer: Customer }) {
     <div class="card padded">
       <Facts
         of={[
-          ['Legal name', customer.legal_name],
-          ['Email', customer.email],
-          ['Phone', customer.phone],
+          [t.customers.legalName, customer.legal_name],
+          [t.customers.email, customer.email],
+          [t.customers.phone, customer.phone],
           [
-            'Address',
+            t.customers.address,
             [customer.address_line1, [customer.zipcode, customer.city].filter(Boolean).join(' '), customer.country]
               .filter(Boolean)
               .join(', '),
           ],
-          ['Tax number', customer.tax_identification_number],
-          ['Currency', customer.currency],
-          ['Time zone', customer.applicable_timezone],
-          ['Days to pay', customer.net_payment_term === null ? 'as the billing entity' : customer.net_payment_term],
-          ['Billing entity', customer.billing_entity_code],
-          ['Since', <When at={customer.created_at} />],
-          ['Id', <Id of={customer.svc_id} />],
+          [t.customers.taxNumber, customer.tax_identification_number],
+          [t.customers.currency, customer.currency],
+          [t.customers.timeZone, customer.applicable_timezone],
+          [
+            t.customers.daysToPay,
+            customer.net_payment_term === null ? t.customers.asTheBillingEntity : customer.net_payment_term,
+          ],
+          [t.customers.billingEntity, customer.billing_entity_code],
+          [t.customers.since2, <When at={customer.created_at} />],
+          [t.customers.id, <Id of={customer.svc_id} />],
           ...customer.metadata.map(({ key, value }) => [key, value] as const),
         ]}
       />

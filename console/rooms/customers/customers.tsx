@@ -8,6 +8,7 @@ import { type Customer, customerName } from '../../parts/records.ts';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { type PageMeta, Pager, SearchField, Table } from '../../parts/table.tsx';
 import { day, When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 import { CustomerPage } from './customer.tsx';
 import { CustomerForm } from './customer-form.tsx';
 
@@ -30,48 +31,60 @@ function List() {
     summaries.data?.customer_summaries.find((summary) => summary.svc_id === svc_id);
   return (
     <Page
-      title="Customers"
+      title={t.customers.customers}
       actions={
         can('customer', 'write') && (
-          <Action text="New customer" isMain>
+          <Action text={t.customers.newCustomer} isMain>
             {(close) => <CustomerForm onClose={close} />}
           </Action>
         )
       }
     >
       <div class="bar">
-        <SearchField label="Name, id or email" />
+        <SearchField label={t.customers.nameIdOrEmail} />
       </div>
       <Shown of={list} rows={8}>
         {({ customers, meta }) =>
           customers.length === 0 ? (
-            <Empty title={search === '' ? 'No customers yet' : `No customer matches “${search}”`}>
+            <Empty title={search === '' ? t.customers.noCustomersYet : t.customers.noCustomerMatches(search)}>
               {search === '' ? (
-                <p class="soft">A customer is whom you bill: give it the id that your application has for it.</p>
+                <p class="soft">{t.customers.aCustomerIsWhomYou}</p>
               ) : (
-                <a href={to('customers')}>Show all customers</a>
+                <a href={to('customers')}>{t.customers.showAllCustomers}</a>
               )}
             </Empty>
           ) : (
             <>
               <Table
-                label="Customers"
+                label={t.customers.customers}
                 rows={customers}
                 keyOf={({ svc_id }) => svc_id}
                 href={({ external_id }) => to('customers', external_id)}
                 columns={[
-                  { head: 'Name', cell: customerName },
-                  { head: 'External id', cell: ({ external_id }) => <code>{external_id}</code> },
-                  { head: 'Email', cell: ({ email }) => email ?? <span class="soft">–</span>, isExtra: true },
-                  { head: 'Country', cell: ({ country }) => country ?? <span class="soft">–</span>, isExtra: true },
-                  { head: 'Due', cell: (customer) => <Owed of={summaryOf(customer)} field="due" />, isNumber: true },
+                  { head: t.customers.name, cell: customerName },
+                  { head: t.customers.externalId, cell: ({ external_id }) => <code>{external_id}</code> },
+                  { head: t.customers.email, cell: ({ email }) => email ?? <span class="soft">–</span>, isExtra: true },
                   {
-                    head: 'Overdue',
+                    head: t.customers.country,
+                    cell: ({ country }) => country ?? <span class="soft">–</span>,
+                    isExtra: true,
+                  },
+                  {
+                    head: t.customers.due,
+                    cell: (customer) => <Owed of={summaryOf(customer)} field="due" />,
+                    isNumber: true,
+                  },
+                  {
+                    head: t.customers.overdue,
                     cell: (customer) => <Owed of={summaryOf(customer)} field="overdue" />,
                     isNumber: true,
                   },
-                  { head: 'Last event', cell: (customer) => day(summaryOf(customer)?.last_event_on), isExtra: true },
-                  { head: 'Since', cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
+                  {
+                    head: t.customers.lastEvent,
+                    cell: (customer) => day(summaryOf(customer)?.last_event_on),
+                    isExtra: true,
+                  },
+                  { head: t.customers.since2, cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
                 ]}
               />
               <Pager meta={meta} />

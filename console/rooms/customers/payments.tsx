@@ -5,6 +5,7 @@ import { Badge } from '../../parts/badge.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { type Column, type PageMeta, Pager, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 import type { Payment } from '../payments/records.ts';
 
 /** Payments of a customer with what the provider answered. */
@@ -16,8 +17,8 @@ export function Payments({ id }: { id: string }) {
     <Shown of={list}>
       {({ payments, meta }) =>
         payments.length === 0 ? (
-          <Empty title="No payments yet">
-            <p class="soft">Payments by a provider and those recorded by hand stand here.</p>
+          <Empty title={t.customers.noPaymentsYet}>
+            <p class="soft">{t.customers.paymentsByAProviderAnd}</p>
           </Empty>
         ) : (
           <>
@@ -31,9 +32,9 @@ export function Payments({ id }: { id: string }) {
 }
 
 export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
-  { head: 'When', cell: ({ created_at }) => <When at={created_at} /> },
+  { head: t.customers.when, cell: ({ created_at }) => <When at={created_at} /> },
   {
-    head: 'For',
+    head: t.customers.for,
     cell: ({ invoice_ids, invoice_numbers }) =>
       invoice_ids.map((id, index) => (
         <a key={id} href={to('invoices', id)}>
@@ -41,9 +42,9 @@ export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
         </a>
       )),
   },
-  { head: 'By', cell: ({ type, payment_provider_type }) => payment_provider_type ?? type, isExtra: true },
+  { head: t.customers.byIt, cell: ({ type, payment_provider_type }) => payment_provider_type ?? type, isExtra: true },
   {
-    head: 'State',
+    head: t.customers.state,
     cell: ({ payment_status, provider_error }) => (
       <>
         <Badge of={payment_status} />
@@ -52,7 +53,7 @@ export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
     ),
   },
   {
-    head: 'Amount',
+    head: t.customers.amount,
     cell: ({ amount_cents, amount_currency }) => money(amount_cents, amount_currency),
     isNumber: true,
   },
@@ -61,7 +62,7 @@ export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
 export function PaymentTable({ payments }: { payments: readonly Payment[] }) {
   return (
     <Table
-      label="Payments"
+      label={t.customers.payments}
       rows={payments}
       keyOf={({ svc_id }) => svc_id}
       href={({ svc_id }) => to('payments', svc_id)}

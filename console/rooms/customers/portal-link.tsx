@@ -3,6 +3,7 @@ import { ApiError, read } from '../../frame/api.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
+import { t } from '../../texts/en.ts';
 
 /** The customer's own page: a link that lets its holder in, made when it is asked for. */
 export function PortalLink({ externalId }: { externalId: string }) {
@@ -29,23 +30,23 @@ export function PortalLink({ externalId }: { externalId: string }) {
   return (
     <>
       <button type="button" onClick={() => void open()}>
-        Portal link
+        {t.customers.portalLink}
       </button>
       {isOpen.value && (
-        <Dialog title="The customer's own page" onClose={close}>
+        <Dialog title={t.customers.theCustomersOwnPage} onClose={close}>
           {error.value && <Failure error={error.value} again={() => void open()} />}
           {!error.value && url.value === undefined && <Loading rows={1} />}
           {url.value !== undefined && (
             <>
-              <p class="soft">Who has this link sees the customer's invoices and usage. It ends after some hours.</p>
+              <p class="soft">{t.customers.whoHasThisLinkSees}</p>
               <div class="curl">
                 <pre>{url.value}</pre>
-                <Copy text={url.value} label="Copy the link" />
+                <Copy text={url.value} label={t.customers.copyTheLink} />
               </div>
               {/^https?:/.test(url.value) && (
                 <div class="actions">
                   <a class="button" href={url.value} target="_blank" rel="noreferrer">
-                    Open it
+                    {t.customers.openIt}
                   </a>
                 </div>
               )}

@@ -4,6 +4,7 @@ import { copyText, Id } from '../../parts/copy.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
 import { Shown } from '../../parts/states.tsx';
 import { When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 import type { Event } from './events.tsx';
 
 /** One event by its transaction id, with all that was sent. */
@@ -14,30 +15,31 @@ export function EventPage({ transactionId }: { transactionId: string }) {
       {({ event }) => (
         <Page
           title={event.transaction_id}
-          back={{ href: to('events'), text: 'Events' }}
+          back={{ href: to('events'), text: t.events.events }}
           under={
             <>
-              {event.code} of{' '}
+              {event.code}
+              {t.events.of}{' '}
               <a href={to('subscriptions', event.external_subscription_id)}>{event.external_subscription_id}</a>
             </>
           }
           actions={
             <button type="button" onClick={() => void copyText(factsOf(event))}>
-              Copy for the customer
+              {t.events.copyForTheCustomer}
             </button>
           }
         >
           <div class="card padded">
             <Facts
               of={[
-                ['Time of use', <When at={event.timestamp} />],
-                ['Stored', <When at={event.created_at} />],
-                ['Metric', <a href={to('metrics', event.code)}>{event.code}</a>],
-                ['Id', <Id of={event.svc_id} />],
+                [t.events.timeOfUse, <When at={event.timestamp} />],
+                [t.events.stored, <When at={event.created_at} />],
+                [t.events.metric, <a href={to('metrics', event.code)}>{event.code}</a>],
+                [t.events.id, <Id of={event.svc_id} />],
               ]}
             />
           </div>
-          <Section title="Properties">
+          <Section title={t.events.properties}>
             <pre class="json">{JSON.stringify(event.properties, null, 2)}</pre>
           </Section>
         </Page>
@@ -48,10 +50,10 @@ export function EventPage({ transactionId }: { transactionId: string }) {
 
 const factsOf = (event: Event): string =>
   [
-    `Event ${event.transaction_id}`,
+    t.events.event(event.transaction_id),
     `Metric: ${event.code}`,
     `Subscription: ${event.external_subscription_id}`,
-    `Time of use: ${event.timestamp}`,
+    t.events.timeOfUse2(event.timestamp),
     `Stored: ${event.created_at}`,
     `Properties: ${JSON.stringify(event.properties)}`,
   ].join('\n');

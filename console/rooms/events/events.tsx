@@ -6,6 +6,7 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { Choices, type PageMeta, Pager, SearchField, Table } from '../../parts/table.tsx';
 import { Ago, When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 import { EventPage } from './event.tsx';
 import { SendEvent } from './send-event.tsx';
 import { Unmatched } from './unmatched.tsx';
@@ -31,11 +32,11 @@ function Explorer() {
   const isUnmatched = query.get('show') === 'unmatched';
   return (
     <Page
-      title="Events"
-      under="What arrived, newest first. The list is read again every 5 seconds."
+      title={t.events.events}
+      under={t.events.whatArrivedNewestFirstThe}
       actions={
         can('event', 'write') && (
-          <Action text="Send an event" isMain>
+          <Action text={t.events.sendAnEvent} isMain>
             {(close) => <SendEvent onClose={close} />}
           </Action>
         )
@@ -43,17 +44,17 @@ function Explorer() {
     >
       <div class="bar">
         <Choices
-          label="Which events"
+          label={t.events.whichEvents}
           name="show"
           options={[
-            ['', 'All'],
-            ['unmatched', 'Not billed'],
+            ['', t.events.all],
+            ['unmatched', t.events.notBilled],
           ]}
         />
         {!isUnmatched && (
           <>
-            <SearchField label="Subscription" name="subscription" />
-            <SearchField label="Metric code" name="code" />
+            <SearchField label={t.events.subscription} name="subscription" />
+            <SearchField label={t.events.metricCode} name="code" />
           </>
         )}
       </div>
@@ -77,33 +78,33 @@ function List() {
     <Shown of={list} rows={10}>
       {({ events, meta }) =>
         events.length === 0 ? (
-          <Empty title={query.size > 0 ? 'No event is like that' : 'No events yet'}>
+          <Empty title={query.size > 0 ? t.events.noEventIsLikeThat : t.events.noEventsYet}>
             {query.size > 0 ? (
               <button type="button" onClick={() => setFilters({ subscription: undefined, code: undefined })}>
-                Show all events
+                {t.events.showAllEvents}
               </button>
             ) : (
-              <p class="soft">Send one from here, or from your application; it shows within seconds.</p>
+              <p class="soft">{t.events.sendOneFromHereOr}</p>
             )}
           </Empty>
         ) : (
           <>
             <Table
-              label="Events"
+              label={t.events.events}
               rows={events}
               keyOf={({ svc_id }) => svc_id}
               href={({ transaction_id }) => to('events', transaction_id)}
               columns={[
-                { head: 'Transaction id', cell: ({ transaction_id }) => <code>{transaction_id}</code> },
-                { head: 'Metric', cell: ({ code }) => code },
+                { head: t.events.transactionId, cell: ({ transaction_id }) => <code>{transaction_id}</code> },
+                { head: t.events.metric, cell: ({ code }) => code },
                 {
-                  head: 'Subscription',
+                  head: t.events.subscription,
                   cell: ({ external_subscription_id: id }) => <a href={to('subscriptions', id)}>{id}</a>,
                 },
-                { head: 'Time of use', cell: ({ timestamp }) => <When at={timestamp} /> },
-                { head: 'Stored', cell: ({ created_at }) => <Ago at={created_at} />, isExtra: true },
+                { head: t.events.timeOfUse, cell: ({ timestamp }) => <When at={timestamp} /> },
+                { head: t.events.stored, cell: ({ created_at }) => <Ago at={created_at} />, isExtra: true },
                 {
-                  head: 'Properties',
+                  head: t.events.properties,
                   cell: ({ properties }) => <code>{JSON.stringify(properties).slice(0, 80)}</code>,
                   isExtra: true,
                 },

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { useRead } from '../../frame/use-read.ts';
 import { FormDialog } from '../../parts/form.tsx';
+import { t } from '../../texts/en.ts';
 
 /** Sends one event, as an application would. */
 export function SendEvent({ subscriptionId, onClose }: { subscriptionId?: string; onClose: () => void }) {
@@ -13,19 +14,19 @@ export function SendEvent({ subscriptionId, onClose }: { subscriptionId?: string
   const first = metrics.data.billable_metrics[0];
   return (
     <FormDialog
-      title="Send an event"
-      submit="Send"
+      title={t.events.sendAnEvent}
+      submit={t.events.send}
       onClose={onClose}
       fields={[
-        { name: 'external_subscription_id', label: 'Subscription', isNeeded: true, value: subscriptionId ?? '' },
-        { name: 'code', label: 'Metric', type: 'select', options, value: first?.code ?? '' },
+        { name: 'external_subscription_id', label: t.events.subscription, isNeeded: true, value: subscriptionId ?? '' },
+        { name: 'code', label: t.events.metric, type: 'select', options, value: first?.code ?? '' },
         {
           name: 'properties',
-          label: 'Properties as JSON',
+          label: t.events.propertiesAsJSON,
           type: 'textarea',
           value: first?.field_name ? JSON.stringify({ [first.field_name]: 1 }) : '{}',
         },
-        { name: 'transaction_id', label: 'Transaction id', isNeeded: true, value: transactionId },
+        { name: 'transaction_id', label: t.events.transactionId, isNeeded: true, value: transactionId },
       ]}
       command={({ properties = '', ...event }) => ({
         method: 'POST',

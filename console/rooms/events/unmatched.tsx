@@ -4,6 +4,7 @@ import { Offers } from '../../parts/offers.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 
 interface Group {
   reason: string;
@@ -15,10 +16,10 @@ interface Group {
 }
 
 const REASONS: Record<string, string> = {
-  metric_not_found: 'No metric has this code',
-  subscription_not_found: 'No subscription has this id',
-  no_charge: 'The plan has no charge for this metric',
-  property_missing: 'The property that the metric sums is missing',
+  metric_not_found: t.events.noMetricHasThisCode,
+  subscription_not_found: t.events.noSubscriptionHasThisId,
+  no_charge: t.events.thePlanHasNoCharge,
+  property_missing: t.events.thePropertyThatTheMetric,
 };
 
 /** Events that nothing bills, by why; once the cause is mended they are matched again. */
@@ -28,37 +29,35 @@ export function Unmatched() {
     <Shown of={reading}>
       {({ unmatched_summary }) =>
         unmatched_summary.length === 0 ? (
-          <Empty title="Every event is billed">
-            <p class="soft">Events whose code, subscription or property does not fit would stand here.</p>
+          <Empty title={t.events.everyEventIsBilled}>
+            <p class="soft">{t.events.eventsWhoseCodeSubscriptionOr}</p>
           </Empty>
         ) : (
           <Table
-            label="Events that nothing bills"
+            label={t.events.eventsThatNothingBills}
             rows={unmatched_summary}
             keyOf={({ reason, code }) => `${reason} ${code}`}
             columns={[
-              { head: 'Why', cell: ({ reason }) => REASONS[reason] ?? reason.replaceAll('_', ' ') },
-              { head: 'Metric code', cell: ({ code }) => <code>{code}</code> },
-              { head: 'Events', cell: (group) => count(group.count), isNumber: true },
-              { head: 'Last', cell: ({ last_seen_at }) => <When at={last_seen_at} />, isExtra: true },
+              { head: t.events.why, cell: ({ reason }) => REASONS[reason] ?? reason.replaceAll('_', ' ') },
+              { head: t.events.metricCode, cell: ({ code }) => <code>{code}</code> },
+              { head: t.events.events, cell: (group) => count(group.count), isNumber: true },
+              { head: t.events.last, cell: ({ last_seen_at }) => <When at={last_seen_at} />, isExtra: true },
               {
-                head: 'For example',
+                head: t.events.forExample,
                 cell: ({ sample_transaction_ids: ids }) => <code>{ids.slice(0, 2).join(', ')}</code>,
                 isExtra: true,
               },
               {
-                head: 'Do',
+                head: t.events.do,
                 cell: ({ code }) => (
                   <Offers
                     of={[
                       {
-                        text: 'Match again',
-                        title: 'Match these events again',
-                        submit: 'Match again',
+                        text: t.events.matchAgain,
+                        title: t.events.matchTheseEventsAgain,
+                        submit: t.events.matchAgain,
                         needs: 'event',
-                        about:
-                          'Once the metric, the plan or the subscription is mended, these events are counted as if ' +
-                          'they had come now.',
+                        about: t.events.onceTheMetricThePlan,
                         command: () => ({ method: 'POST', path: '/events/unmatched/heal', body: { heal: { code } } }),
                       },
                     ]}

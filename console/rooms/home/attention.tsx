@@ -5,6 +5,7 @@ import { Badge } from '../../parts/badge.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Shown } from '../../parts/states.tsx';
 import { Ago } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 
 interface Row {
   kind: string;
@@ -16,21 +17,21 @@ interface Row {
 
 /** Words and the list that shows it, where the console has one. */
 const KINDS: Record<string, { text: string; room?: string; filters?: Filters }> = {
-  audit_findings: { text: 'findings of the audit of the books are open' },
-  payment_provider_failing: { text: 'payment providers cannot be reached' },
-  invoice_generation_errors: { text: 'invoices could not be made', room: 'invoices', filters: { show: 'broken' } },
-  test_clock_failed: { text: 'advance of the clock failed', room: 'clock' },
-  invoices_failed: { text: 'invoices failed', room: 'invoices', filters: { show: 'broken' } },
-  payments_failed: { text: 'payments failed and are still due', room: 'invoices', filters: { show: 'failed' } },
-  disputes_open: { text: 'disputes are open', room: 'invoices', filters: { show: 'disputed' } },
-  webhook_endpoints_failing: { text: 'webhook endpoints fail or are disabled', room: 'webhooks' },
-  unmatched_events: { text: 'events that nothing bills', room: 'events', filters: { show: 'unmatched' } },
-  mails_failed: { text: 'mails could not be sent' },
-  mails_unsent: { text: 'mails wait: there is no mail server' },
-  top_ups_failed: { text: 'top-ups failed' },
-  invoices_overdue: { text: 'invoices are overdue', room: 'invoices', filters: { show: 'overdue' } },
-  drafts_to_finalize: { text: 'drafts become final today', room: 'invoices', filters: { show: 'draft' } },
-  api_keys_expiring: { text: 'API keys end within 14 days', room: 'keys' },
+  audit_findings: { text: t.home.findingsOfTheAuditOf },
+  payment_provider_failing: { text: t.home.paymentProvidersCannotBeReached },
+  invoice_generation_errors: { text: t.home.invoicesCouldNotBeMade, room: 'invoices', filters: { show: 'broken' } },
+  test_clock_failed: { text: t.home.advanceOfTheClockFailed, room: 'clock' },
+  invoices_failed: { text: t.home.invoicesFailed, room: 'invoices', filters: { show: 'broken' } },
+  payments_failed: { text: t.home.paymentsFailedAndAreStill, room: 'invoices', filters: { show: 'failed' } },
+  disputes_open: { text: t.home.disputesAreOpen, room: 'invoices', filters: { show: 'disputed' } },
+  webhook_endpoints_failing: { text: t.home.webhookEndpointsFailOrAre, room: 'webhooks' },
+  unmatched_events: { text: t.home.eventsThatNothingBills, room: 'events', filters: { show: 'unmatched' } },
+  mails_failed: { text: t.home.mailsCouldNotBeSent },
+  mails_unsent: { text: t.home.mailsWaitThereIsNo },
+  top_ups_failed: { text: t.home.topUpsFailed },
+  invoices_overdue: { text: t.home.invoicesAreOverdue, room: 'invoices', filters: { show: 'overdue' } },
+  drafts_to_finalize: { text: t.home.draftsBecomeFinalToday, room: 'invoices', filters: { show: 'draft' } },
+  api_keys_expiring: { text: t.home.aPIKeysEndWithin14, room: 'keys' },
 };
 
 const TONES = { critical: 'bad', warning: 'wait', info: 'plain' } as const;
@@ -39,7 +40,7 @@ const TONES = { critical: 'bad', warning: 'wait', info: 'plain' } as const;
 export function Attention() {
   const reading = useRead<{ attention: Row[] }>('/attention', { everySeconds: 30 });
   return (
-    <Section title="Needs attention">
+    <Section title={t.home.needsAttention}>
       <Shown of={reading}>
         {({ attention }) => (
           <ul class="list card">
@@ -54,7 +55,8 @@ export function Attention() {
                     {room === undefined ? text : <a href={to(room, undefined, undefined, filters)}>{text}</a>}
                   </span>
                   <span class="end soft">
-                    since <Ago at={since} />
+                    {t.home.since}
+                    <Ago at={since} />
                   </span>
                 </li>
               );
@@ -64,7 +66,7 @@ export function Attention() {
                 <Badge of="good" tone="good">
                   ✓
                 </Badge>
-                <span>Nothing needs you: no failed payment, nothing overdue, every event is billed.</span>
+                <span>{t.home.nothingNeedsYouNoFailed}</span>
               </li>
             )}
           </ul>

@@ -4,6 +4,7 @@ import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { CurlLine } from '../../parts/curl-line.tsx';
 import { Section } from '../../parts/page.tsx';
+import { t } from '../../texts/en.ts';
 
 interface Some {
   meta: { total_count: number | null };
@@ -20,40 +21,44 @@ export function FirstSteps() {
   const isDone = ({ data }: { data: Some | undefined }) => (data?.meta.total_count ?? 0) > 0;
   const steps: { text: string; done: boolean; content: ComponentChildren }[] = [
     {
-      text: 'Say what is counted',
+      text: t.home.sayWhatIsCounted,
       done: isDone(metrics),
       content: (
         <p class="soft">
-          A metric turns events into units: calls, tokens, seats, gigabytes. <a href={to('metrics')}>Make a metric</a>
+          {t.home.aMetricTurnsEventsInto}
+          <a href={to('metrics')}>{t.home.makeAMetric}</a>
         </p>
       ),
     },
     {
-      text: 'Set a price',
+      text: t.home.setAPrice,
       done: isDone(plans),
       content: (
         <p class="soft">
-          A plan holds the fee of a period and what each unit costs; the calculator beside it prices as the invoice
-          will. <a href={to('plans', 'new')}>Make a plan</a>
+          {t.home.aPlanHoldsTheFee}
+          <a href={to('plans', 'new')}>{t.home.makeAPlan}</a>
         </p>
       ),
     },
     {
-      text: 'Add a customer and subscribe it',
+      text: t.home.addACustomerAndSubscribe,
       done: isDone(customers),
       content: (
         <p class="soft">
-          <a href={to('customers')}>Make a customer</a>, then subscribe it to the plan on its page.
+          <a href={to('customers')}>{t.home.makeACustomer}</a>
+          {t.home.thenSubscribeItToThe}
         </p>
       ),
     },
     {
-      text: 'Send usage',
+      text: t.home.sendUsage,
       done: isDone(events),
       content: (
         <>
           <p class="soft">
-            From the <a href={to('events')}>events</a> room, or from your application:
+            {t.home.fromThe}
+            <a href={to('events')}>{t.home.events}</a>
+            {t.home.roomOrFromYourApplication}
           </p>
           <CurlLine
             request={{
@@ -66,24 +71,24 @@ export function FirstSteps() {
       ),
     },
     {
-      text: 'Let a month pass, and read the invoice',
+      text: t.home.letAMonthPassAnd,
       done: isDone(invoices),
       content: (
         <p class="soft">
-          In a sandbox the clock at the foot of every page moves to the next month. Each line of the{' '}
-          <a href={to('invoices')}>invoice</a> says why it costs what it costs.
+          {t.home.inASandboxTheClock} <a href={to('invoices')}>{t.home.invoice}</a>
+          {t.home.saysWhyItCostsWhat}
         </p>
       ),
     },
   ];
   return (
-    <Section title="From nothing to the first invoice">
+    <Section title={t.home.fromNothingToTheFirst}>
       <ol class="card steps-list">
         {steps.map(({ text, done, content }) => (
           <li key={text} class={done ? 'done' : ''}>
             <b>
               {text}
-              {done && <span class="unseen"> (done)</span>}
+              {done && <span class="unseen">{t.home.done}</span>}
             </b>
             <div>{content}</div>
           </li>

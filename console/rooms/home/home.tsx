@@ -6,6 +6,7 @@ import { Figure } from '../../parts/figure.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import type { Activity } from '../../parts/records.ts';
 import { Shown } from '../../parts/states.tsx';
+import { t } from '../../texts/en.ts';
 import { ActivityList } from '../logs/activity-list.tsx';
 import { Attention } from './attention.tsx';
 import { FirstSteps } from './first-steps.tsx';
@@ -22,7 +23,7 @@ export default function Home() {
   const figures = overview.data?.overview;
   const isNew = figures ? figures.customers.count === 0 : activities.data?.activity_logs.length === 0;
   return (
-    <Page title={organization.value?.name ?? 'Home'} under="How the month is going, and what needs you.">
+    <Page title={organization.value?.name ?? t.home.home} under={t.home.howTheMonthIsGoing}>
       {isNew && <FirstSteps />}
       {can('analytic') && !isNew && (
         <Shown of={overview}>
@@ -32,9 +33,13 @@ export default function Home() {
                 <MonthFigures key={each.currency} of={each} isAlone={currencies.length === 1} />
               ))}
               <div class="figures">
-                <CountFigure label="Customers" of={counts.customers} note="that are not deleted" />
-                <CountFigure label="Active subscriptions" of={counts.active_subscriptions} note="at this moment" />
-                <CountFigure label="Events today" of={counts.events_today} note="stored since midnight, UTC" />
+                <CountFigure label={t.home.customers} of={counts.customers} note={t.home.thatAreNotDeleted} />
+                <CountFigure
+                  label={t.home.activeSubscriptions}
+                  of={counts.active_subscriptions}
+                  note={t.home.atThisMoment}
+                />
+                <CountFigure label={t.home.eventsToday} of={counts.events_today} note={t.home.storedSinceMidnightUTC} />
               </div>
             </>
           )}
@@ -50,7 +55,7 @@ export default function Home() {
         )}
       </div>
       {can('activity_log') && (
-        <Section title="What happened last" more={<a href={to('logs')}>All activities</a>}>
+        <Section title={t.home.whatHappenedLast} more={<a href={to('logs')}>{t.home.allActivities}</a>}>
           <Shown of={activities}>{({ activity_logs }) => <ActivityList activities={activity_logs} />}</Shown>
         </Section>
       )}
@@ -64,7 +69,7 @@ function CountFigure({ label, of, note }: { label: string; of: Count; note: stri
       label={label}
       value={`${count(of.count)}${of.more ? '+' : ''}`}
       note={note}
-      origin={{ path: OVERVIEW_PATH, formula: 'count of the answer; it stops at 10,000.', answer: of }}
+      origin={{ path: OVERVIEW_PATH, formula: t.home.countOfTheAnswerIt, answer: of }}
     />
   );
 }

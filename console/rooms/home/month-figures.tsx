@@ -1,5 +1,6 @@
 import { changeOf, count, money } from '../../parts/amounts.ts';
 import { Figure } from '../../parts/figure.tsx';
+import { t } from '../../texts/en.ts';
 import { type CurrencyOverview, OVERVIEW_PATH, percentOf } from './overview.ts';
 
 /** The month in one currency. */
@@ -10,51 +11,49 @@ export function MonthFigures({ of, isAlone }: { of: CurrencyOverview; isAlone: b
   return (
     <div class="figures">
       <Figure
-        label={name('Revenue this month')}
+        label={name(t.home.revenueThisMonth)}
         value={money(revenue.month_to_date_cents, currency)}
         change={changeOf(revenue.month_to_date_cents, revenue.same_days_last_month_cents)}
-        note={`against ${money(revenue.same_days_last_month_cents, currency)} on the same days of last month`}
+        note={t.home.againstOnTheSameDays(money(revenue.same_days_last_month_cents, currency))}
         origin={{
           path,
-          formula:
-            'revenue.month_to_date_cents: net revenue from the first of this month to today (UTC). The change is against ' +
-            'revenue.same_days_last_month_cents.',
+          formula: t.home.revenueMonthToDateCents,
           answer: revenue,
         }}
       />
       <Figure
-        label={name('Recurring each month')}
+        label={name(t.home.recurringEachMonth)}
         value={money(mrr.ending, currency)}
         change={changeOf(mrr.ending, mrr.starting)}
-        note="since the month began"
-        origin={{ path, formula: 'mrr.ending; the change is against mrr.starting.', answer: mrr }}
+        note={t.home.sinceTheMonthBegan}
+        origin={{ path, formula: t.home.mrrEndingTheChangeIs, answer: mrr }}
       />
       <Figure
-        label={name('Usage this month')}
+        label={name(t.home.usageThisMonth)}
         value={money(usage, currency)}
-        note="not invoiced yet, or in advance"
-        origin={{ path, formula: 'usage_to_date_cents: priced usage of the days of this month.' }}
+        note={t.home.notInvoicedYetOrIn}
+        origin={{ path, formula: t.home.usageToDateCentsPriced }}
       />
       <Figure
-        label={name('Collected')}
+        label={name(t.home.collected)}
         value={percentOf(collection.rate)}
-        note={`${money(collection.succeeded_cents, currency)} paid, ${money(collection.pending_cents, currency)} open`}
+        note={t.home.paidOpen(money(collection.succeeded_cents, currency), money(collection.pending_cents, currency))}
         origin={{
           path,
-          formula: 'collection.rate: paid ÷ (paid + open + failed) of the invoices of this month.',
+          formula: t.home.collectionRatePaidPaidOpen,
           answer: collection,
         }}
       />
       <Figure
-        label={name('Overdue')}
+        label={name(t.home.overdue)}
         value={money(overdue.total_cents, currency)}
         tone={overdue.total_cents > 0 ? 'bad' : undefined}
         note={
           overdue.invoices_count > 0
-            ? `${count(overdue.invoices_count)} invoices past their due date`
-            : 'nothing is past its due date'
+            ? t.home.invoicesPastTheirDueDate(count(overdue.invoices_count))
+            : t.home.nothingIsPastItsDue
         }
-        origin={{ path, formula: 'overdue.total_cents: what is due of invoices that are overdue.', answer: overdue }}
+        origin={{ path, formula: t.home.overdueTotalCentsWhatIs, answer: overdue }}
       />
     </div>
   );

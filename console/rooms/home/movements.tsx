@@ -2,6 +2,7 @@ import { useRead } from '../../frame/use-read.ts';
 import { money } from '../../parts/amounts.ts';
 import { Bars } from '../../parts/bars.tsx';
 import { Section } from '../../parts/page.tsx';
+import { t } from '../../texts/en.ts';
 import type { CurrencyOverview } from './overview.ts';
 
 interface Movement {
@@ -15,10 +16,10 @@ interface Movement {
 }
 
 const PARTS = [
-  ['mrr_new', 'New', 'good'],
-  ['mrr_expansion', 'Expansion', 'good'],
-  ['mrr_contraction', 'Contraction', 'bad'],
-  ['mrr_churn', 'Churn', 'bad'],
+  ['mrr_new', t.home.newIt, 'good'],
+  ['mrr_expansion', t.home.expansion, 'good'],
+  ['mrr_contraction', t.home.contraction, 'bad'],
+  ['mrr_churn', t.home.churn, 'bad'],
 ] as const;
 
 /** How recurring revenue moved since the month began, by currency. */
@@ -27,7 +28,7 @@ export function Movements() {
   const currencies = [...new Set(data?.mrr_movements.map(({ amount_currency }) => amount_currency))];
   if (!data || currencies.length === 0) return null;
   return (
-    <Section title="How recurring revenue moved">
+    <Section title={t.home.howRecurringRevenueMoved}>
       {currencies.map((currency) => {
         const rows = data.mrr_movements.filter(({ amount_currency }) => amount_currency === currency);
         const bar = (label: string, value: number, tone?: 'good' | 'bad') => ({
@@ -39,9 +40,9 @@ export function Movements() {
         return (
           <div class="card padded" key={currency}>
             <Bars
-              label={`Movements of recurring revenue in ${currency}`}
+              label={t.home.movementsOfRecurringRevenueIn(currency)}
               of={[
-                bar('At the start', rows[0]!.starting_mrr),
+                bar(t.home.atTheStart, rows[0]!.starting_mrr),
                 ...PARTS.map(([key, label, tone]) =>
                   bar(
                     label,
@@ -49,7 +50,7 @@ export function Movements() {
                     tone,
                   ),
                 ),
-                bar('Now', rows.at(-1)!.ending_mrr),
+                bar(t.home.now, rows.at(-1)!.ending_mrr),
               ]}
             />
           </div>
@@ -64,11 +65,11 @@ export function Ageing({ currencies }: { currencies: readonly CurrencyOverview[]
   const late = currencies.filter(({ overdue }) => overdue.total_cents > 0);
   if (late.length === 0) return null;
   return (
-    <Section title="Overdue by days">
+    <Section title={t.home.overdueByDays}>
       {late.map(({ currency, overdue }) => (
         <div class="card padded" key={currency}>
           <Bars
-            label={`Overdue in ${currency} by days`}
+            label={t.home.overdueInByDays(currency)}
             of={Object.entries(overdue.ageing).map(([days, cents]) => ({
               label: `${days.replace('-', ' to ').replace('+', ' and more')} days`,
               value: cents,

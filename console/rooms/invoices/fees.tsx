@@ -6,6 +6,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Shown } from '../../parts/states.tsx';
 import { type PageMeta, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 
 export interface Fee {
   svc_id: string;
@@ -30,12 +31,12 @@ export function Fees({ fees, currency }: { fees: readonly Fee[]; currency: strin
   return (
     <>
       <Table
-        label="Fees"
+        label={t.invoices.fees}
         rows={fees}
         keyOf={({ svc_id }) => svc_id}
         columns={[
           {
-            head: 'Line',
+            head: t.invoices.line,
             cell: (fee) => (
               <>
                 {fee.item.invoice_display_name || fee.item.name}
@@ -43,26 +44,26 @@ export function Fees({ fees, currency }: { fees: readonly Fee[]; currency: strin
               </>
             ),
           },
-          { head: 'Units', cell: ({ units }) => decimal(units), isNumber: true },
+          { head: t.invoices.units, cell: ({ units }) => decimal(units), isNumber: true },
           {
-            head: 'Price of one',
+            head: t.invoices.priceOfOne,
             cell: ({ precise_unit_amount }) => price(precise_unit_amount, currency),
             isNumber: true,
             isExtra: true,
           },
-          { head: 'Amount', cell: ({ amount_cents }) => money(amount_cents, currency), isNumber: true },
+          { head: t.invoices.amount, cell: ({ amount_cents }) => money(amount_cents, currency), isNumber: true },
           {
-            head: 'Origin',
+            head: t.invoices.origin,
             cell: (fee) => (
               <button
                 type="button"
                 class="small"
-                aria-label={`Why ${money(fee.amount_cents, currency)} for ${fee.item.name}`}
+                aria-label={t.invoices.whyFor(money(fee.amount_cents, currency), fee.item.name)}
                 onClick={() => {
                   opened.value = fee;
                 }}
               >
-                Why?
+                {t.invoices.why}
               </button>
             ),
           },
@@ -84,7 +85,7 @@ function partsOf({ item, events_count }: Fee): string {
   const values = [...Object.values(item.filters ?? {}).flat(), ...Object.values(item.grouped_by ?? {})];
   return [
     ...values.filter((value) => value !== null),
-    ...(events_count === null ? [item.type.replaceAll('_', ' ')] : [`${decimal(String(events_count))} events`]),
+    ...(events_count === null ? [item.type.replaceAll('_', ' ')] : [t.invoices.events(decimal(String(events_count)))]),
   ].join(' · ');
 }
 
@@ -107,7 +108,10 @@ function Why({ fee, onClose }: { fee: Fee; onClose: () => void }) {
         {({ explanation }) => (
           <>
             {!explanation.explainable && (
-              <p class="notice">This fee cannot be explained: {explanation.reason?.replaceAll('_', ' ')}.</p>
+              <p class="notice">
+                {t.invoices.thisFeeCannotBeExplained}
+                {explanation.reason?.replaceAll('_', ' ')}.
+              </p>
             )}
             <ol class="reasons">
               {explanation.texts.map((text) => (
@@ -117,11 +121,12 @@ function Why({ fee, onClose }: { fee: Fee; onClose: () => void }) {
             {explanation.check && (
               <p>
                 <Badge of="check" tone={explanation.check.equal ? 'good' : 'bad'}>
-                  {explanation.check.equal ? 'recomputed: equal' : 'recomputed: differs'}
+                  {explanation.check.equal ? t.invoices.recomputedEqual : t.invoices.recomputedDiffers}
                 </Badge>{' '}
                 <span class="soft">
-                  {money(explanation.check.explained_amount_cents, fee.amount_currency)} computed anew,{' '}
-                  {money(explanation.check.stored_amount_cents, fee.amount_currency)} on the invoice
+                  {money(explanation.check.explained_amount_cents, fee.amount_currency)}
+                  {t.invoices.computedAnew} {money(explanation.check.stored_amount_cents, fee.amount_currency)}
+                  {t.invoices.onTheInvoice}
                 </span>
               </p>
             )}
@@ -134,7 +139,10 @@ function Why({ fee, onClose }: { fee: Fee; onClose: () => void }) {
                     showsEvents.value = !showsEvents.value;
                   }}
                 >
-                  {`${showsEvents.value ? 'Hide' : 'Show'} its ${decimal(String(explanation.events.count))} events`}
+                  {t.invoices.itsEvents(
+                    showsEvents.value ? t.invoices.hide : t.invoices.show,
+                    decimal(String(explanation.events.count)),
+                  )}
                 </button>
               </p>
             )}
@@ -160,25 +168,25 @@ function EventsOfFee({ id }: { id: string }) {
       {({ events, meta }) => (
         <>
           <Table
-            label="Events of this fee"
+            label={t.invoices.eventsOfThisFee}
             rows={events}
             keyOf={({ transaction_id }) => transaction_id}
             columns={[
-              { head: 'Event', cell: ({ transaction_id }) => <code>{transaction_id}</code> },
-              { head: 'Time', cell: ({ timestamp }) => <When at={timestamp} /> },
+              { head: t.invoices.event, cell: ({ transaction_id }) => <code>{transaction_id}</code> },
+              { head: t.invoices.time, cell: ({ timestamp }) => <When at={timestamp} /> },
               {
-                head: 'Properties',
+                head: t.invoices.properties,
                 cell: ({ properties }) => <code>{JSON.stringify(properties)}</code>,
                 isExtra: true,
               },
             ]}
           />
-          <nav class="pager" aria-label="Pages of events">
+          <nav class="pager" aria-label={t.invoices.pagesOfEvents}>
             <button type="button" class="quiet" disabled={page.value === 1} onClick={() => page.value--}>
-              ← Former
+              {t.invoices.former}
             </button>
             <button type="button" class="quiet" disabled={!meta.next_page} onClick={() => page.value++}>
-              Next →
+              {t.invoices.next}
             </button>
           </nav>
         </>

@@ -7,6 +7,7 @@ import { customerName, type Invoice } from '../../parts/records.ts';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { type PageMeta, Pager, Table } from '../../parts/table.tsx';
 import { day } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 
 /** A page of invoices; what is still due stands apart from the total. */
 export function InvoiceTable({
@@ -23,39 +24,39 @@ export function InvoiceTable({
       {({ invoices, meta }) =>
         invoices.length === 0 ? (
           (empty ?? (
-            <Empty title="No invoices yet">
-              <p class="soft">The first one is made when a period of a subscription ends.</p>
+            <Empty title={t.invoices.noInvoicesYet}>
+              <p class="soft">{t.invoices.theFirstOneIsMade}</p>
             </Empty>
           ))
         ) : (
           <>
             <Table
-              label="Invoices"
+              label={t.invoices.invoices}
               rows={invoices}
               keyOf={({ svc_id }) => svc_id}
               href={({ svc_id }) => to('invoices', svc_id)}
               columns={[
-                { head: 'Number', cell: ({ number, status }) => number || status },
+                { head: t.invoices.number, cell: ({ number, status }) => number || status },
                 ...(isOfCustomer
                   ? []
                   : [
                       {
-                        head: 'Customer',
+                        head: t.invoices.customer,
                         cell: ({ customer }: Invoice) => (
                           <a href={to('customers', customer.external_id)}>{customerName(customer)}</a>
                         ),
                       },
                     ]),
-                { head: 'State', cell: (invoice) => <InvoiceBadge invoice={invoice} /> },
-                { head: 'Issued', cell: ({ issuing_date }) => day(issuing_date), isExtra: true },
-                { head: 'Payable until', cell: ({ payment_due_date }) => day(payment_due_date), isExtra: true },
+                { head: t.invoices.state, cell: (invoice) => <InvoiceBadge invoice={invoice} /> },
+                { head: t.invoices.issued, cell: ({ issuing_date }) => day(issuing_date), isExtra: true },
+                { head: t.invoices.payableUntil, cell: ({ payment_due_date }) => day(payment_due_date), isExtra: true },
                 {
-                  head: 'Total',
+                  head: t.invoices.total,
                   cell: ({ total_amount_cents, currency }) => money(total_amount_cents, currency),
                   isNumber: true,
                 },
                 {
-                  head: 'Still due',
+                  head: t.invoices.stillDue,
                   cell: ({ total_due_amount_cents, currency, status }) =>
                     status === 'finalized' && total_due_amount_cents > 0 ? (
                       money(total_due_amount_cents, currency)

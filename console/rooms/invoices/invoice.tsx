@@ -9,6 +9,7 @@ import { customerName, type Invoice } from '../../parts/records.ts';
 import { Shown } from '../../parts/states.tsx';
 import { SumSteps } from '../../parts/sum-steps.tsx';
 import { day, When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 import { PaymentTable } from '../customers/payments.tsx';
 import type { Payment } from '../payments/records.ts';
 import { type Fee, Fees } from './fees.tsx';
@@ -37,20 +38,23 @@ export function InvoicePage({ id }: { id: string }) {
     <Shown of={reading} rows={10}>
       {({ invoice }) => (
         <Page
-          title={invoice.number || `Draft of ${customerName(invoice.customer)}`}
+          title={invoice.number || t.invoices.draftOf(customerName(invoice.customer))}
           badge={<InvoiceBadge invoice={invoice} />}
-          back={{ href: to('invoices'), text: 'Invoices' }}
+          back={{ href: to('invoices'), text: t.invoices.invoices }}
           under={
             <>
-              {money(invoice.total_amount_cents, invoice.currency)} to{' '}
-              <a href={to('customers', invoice.customer.external_id)}>{customerName(invoice.customer)}</a> · issued{' '}
-              {day(invoice.issuing_date)} · payable until {day(invoice.payment_due_date)}
+              {money(invoice.total_amount_cents, invoice.currency)}
+              {t.invoices.to}{' '}
+              <a href={to('customers', invoice.customer.external_id)}>{customerName(invoice.customer)}</a>
+              {t.invoices.issued2} {day(invoice.issuing_date)}
+              {t.invoices.payableUntil2}
+              {day(invoice.payment_due_date)}
             </>
           }
           actions={
             <>
               <button type="button" onClick={() => void copyText(factsOf(invoice))}>
-                Copy for the customer
+                {t.invoices.copyForTheCustomer}
               </button>
               <InvoiceActions invoice={invoice} />
             </>
@@ -63,7 +67,7 @@ export function InvoicePage({ id }: { id: string }) {
             </div>
           ))}
           <Section
-            title="What is billed"
+            title={t.invoices.whatIsBilled}
             more={
               invoice.last_verification && (
                 <Badge of="verified" tone={invoice.last_verification.status === 'verified' ? 'good' : 'bad'}>
@@ -74,34 +78,35 @@ export function InvoicePage({ id }: { id: string }) {
           >
             <Fees fees={invoice.fees} currency={invoice.currency} />
           </Section>
-          <Section title="From fees to the amount due">
+          <Section title={t.invoices.fromFeesToTheAmount}>
             <SumSteps of={stepsOf(invoice)} currency={invoice.currency} />
           </Section>
           {payments.data && payments.data.payments.length > 0 && (
-            <Section title="Payments">
+            <Section title={t.invoices.payments}>
               <PaymentTable payments={payments.data.payments} />
             </Section>
           )}
-          <Section title="Facts">
+          <Section title={t.invoices.facts}>
             <div class="card padded">
               <Facts
                 of={[
-                  ['Kind', invoice.invoice_type.replaceAll('_', ' ')],
+                  [t.invoices.kind, invoice.invoice_type.replaceAll('_', ' ')],
                   ...invoice.billing_periods.map(
                     (period) =>
                       [
-                        'Usage',
+                        t.invoices.usage,
                         <>
-                          {day(period.charges_from_datetime)} – {day(period.charges_to_datetime)} of{' '}
+                          {day(period.charges_from_datetime)} – {day(period.charges_to_datetime)}
+                          {t.invoices.of}{' '}
                           <a href={to('subscriptions', period.external_subscription_id)}>
                             {period.external_subscription_id}
                           </a>
                         </>,
                       ] as const,
                   ),
-                  ['Made', <When at={invoice.created_at} />],
-                  ['Voided', invoice.voided_at && <When at={invoice.voided_at} />],
-                  ['Id', <Id of={invoice.svc_id} />],
+                  [t.invoices.made, <When at={invoice.created_at} />],
+                  [t.invoices.voided, invoice.voided_at && <When at={invoice.voided_at} />],
+                  [t.invoices.id, <Id of={invoice.svc_id} />],
                 ]}
               />
             </div>

@@ -5,6 +5,7 @@ import { Page } from '../../parts/page.tsx';
 import type { Invoice } from '../../parts/records.ts';
 import { Empty } from '../../parts/states.tsx';
 import { Choices, type PageMeta, SearchField } from '../../parts/table.tsx';
+import { t } from '../../texts/en.ts';
 import { InvoicePage } from './invoice.tsx';
 import { InvoiceTable } from './invoice-table.tsx';
 
@@ -33,39 +34,39 @@ function List() {
   );
   return (
     <Page
-      title="Invoices"
+      title={t.invoices.invoices}
       actions={
         <Offers
           of={[
-            show === 'draft' && run('Finalize all drafts', 'Finalize all', '/invoices/finalize_all'),
-            show === 'failed' && run('Try all again', 'Try all', '/invoices/retry_all'),
+            show === 'draft' && run(t.invoices.finalizeAllDrafts, t.invoices.finalizeAll, '/invoices/finalize_all'),
+            show === 'failed' && run(t.invoices.tryAllAgain, t.invoices.tryAll, '/invoices/retry_all'),
           ]}
         />
       }
     >
       <div class="bar">
         <Choices
-          label="Which invoices"
+          label={t.invoices.whichInvoices}
           name="show"
           options={[
-            ['', 'All'],
-            ['draft', 'Drafts'],
-            ['outstanding', 'Outstanding'],
-            ['overdue', 'Overdue'],
-            ['failed', 'Failed'],
-            ['disputed', 'Disputed'],
-            ['voided', 'Voided'],
-            ['broken', 'Not made'],
+            ['', t.invoices.all],
+            ['draft', t.invoices.drafts],
+            ['outstanding', t.invoices.outstanding],
+            ['overdue', t.invoices.overdue],
+            ['failed', t.invoices.failed],
+            ['disputed', t.invoices.disputed],
+            ['voided', t.invoices.voided],
+            ['broken', t.invoices.notMade],
           ]}
         />
-        <SearchField label="Number, customer or id" />
+        <SearchField label={t.invoices.numberCustomerOrId} />
       </div>
       <InvoiceTable
         list={list}
         empty={
           show === '' && search === '' ? undefined : (
-            <Empty title="No invoice is like that">
-              <a href={to('invoices')}>Show all invoices</a>
+            <Empty title={t.invoices.noInvoiceIsLikeThat}>
+              <a href={to('invoices')}>{t.invoices.showAllInvoices}</a>
             </Empty>
           )
         }
@@ -78,6 +79,6 @@ const run = (text: string, submit: string, path: string): Offer => ({
   text,
   submit,
   needs: 'invoice',
-  about: 'It begins now and goes on in the background; the list shows how far it is.',
+  about: t.invoices.itBeginsNowAndGoes,
   command: () => ({ method: 'POST', path }),
 });

@@ -9,6 +9,7 @@ import { Page, Section } from '../../parts/page.tsx';
 import { Shown } from '../../parts/states.tsx';
 import { type PageMeta, Table } from '../../parts/table.tsx';
 import { Ago, When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 import { Sessions } from './sessions.tsx';
 
 interface Key {
@@ -32,11 +33,11 @@ export default function Keys() {
   };
   return (
     <Page
-      title="API keys"
-      under={`You are signed in with the key …${organization.value?.signed_in_as.last4}.`}
+      title={t.keys.aPIKeys}
+      under={t.keys.youAreSignedInWith(organization.value?.signed_in_as.last4)}
       actions={
         mayWrite && (
-          <Action text="New key" isMain>
+          <Action text={t.keys.newKey} isMain>
             {(close) => <NewKey onClose={close} onDone={show} />}
           </Action>
         )
@@ -45,14 +46,14 @@ export default function Keys() {
       <Shown of={list}>
         {({ api_keys }) => (
           <Table
-            label="API keys"
+            label={t.keys.aPIKeys}
             rows={api_keys}
             keyOf={({ svc_id }) => svc_id}
             columns={[
-              { head: 'Name', cell: ({ name, last4 }) => name ?? `Key …${last4}` },
-              { head: 'Ends with', cell: ({ last4 }) => <code>…{last4}</code> },
+              { head: t.keys.name, cell: ({ name, last4 }) => name ?? t.keys.key(last4) },
+              { head: t.keys.endsWith, cell: ({ last4 }) => <code>…{last4}</code> },
               {
-                head: 'May',
+                head: t.keys.may,
                 cell: (key) => (
                   <button
                     type="button"
@@ -65,33 +66,33 @@ export default function Keys() {
                   </button>
                 ),
               },
-              { head: 'Last used', cell: ({ last_used_at }) => <Ago at={last_used_at} />, isExtra: true },
+              { head: t.keys.lastUsed, cell: ({ last_used_at }) => <Ago at={last_used_at} />, isExtra: true },
               {
-                head: 'Expires',
+                head: t.keys.expires,
                 cell: ({ expires_at }) => (expires_at ? <When at={expires_at} /> : 'never'),
                 isExtra: true,
               },
               {
-                head: 'Do',
+                head: t.keys.do,
                 cell: (key) => (
                   <span class="actions">
                     <Offers
                       of={[
                         {
-                          text: 'Rotate',
+                          text: t.keys.rotate,
                           title: `Rotate the key …${key.last4}`,
                           needs: 'api_key',
-                          about: 'A new key takes its place; the old one ends now, with the sessions that it opened.',
+                          about: t.keys.aNewKeyTakesIts,
                           onDone: show,
                           command: () => ({ method: 'POST', path: `/api_keys/${key.svc_id}/rotate` }),
                         },
                         {
-                          text: 'End',
+                          text: t.keys.end,
                           title: `End the key …${key.last4}`,
-                          submit: 'End it',
+                          submit: t.keys.endIt,
                           needs: 'api_key',
                           typed: key.last4,
-                          about: 'Whoever uses it is refused from now on. This cannot be taken back.',
+                          about: t.keys.whoeverUsesItIsRefused,
                           command: () => ({ method: 'DELETE', path: `/api_keys/${key.svc_id}` }),
                         },
                       ]}
@@ -103,39 +104,39 @@ export default function Keys() {
           />
         )}
       </Shown>
-      <Section title="Signed in to the console">
+      <Section title={t.keys.signedInToTheConsole}>
         <Sessions />
       </Section>
       {shown.value && (
         <Dialog
-          title={`What the key …${shown.value.last4} may do`}
+          title={t.keys.whatTheKeyMayDo(shown.value.last4)}
           onClose={() => {
             shown.value = undefined;
           }}
         >
           <Table
-            label="Permissions"
+            label={t.keys.permissions}
             rows={Object.entries(shown.value.permissions)}
             keyOf={([resource]) => resource}
             columns={[
-              { head: 'Resource', cell: ([resource]) => resource.replaceAll('_', ' ') },
-              { head: 'Read', cell: ([, modes]) => (modes.includes('read') ? 'yes' : 'no') },
-              { head: 'Write', cell: ([, modes]) => (modes.includes('write') ? 'yes' : 'no') },
+              { head: t.keys.resource, cell: ([resource]) => resource.replaceAll('_', ' ') },
+              { head: t.keys.read, cell: ([, modes]) => (modes.includes('read') ? 'yes' : 'no') },
+              { head: t.keys.write, cell: ([, modes]) => (modes.includes('write') ? 'yes' : 'no') },
             ]}
           />
         </Dialog>
       )}
       {made.value !== undefined && (
         <Dialog
-          title="Your new key"
+          title={t.keys.yourNewKey}
           onClose={() => {
             made.value = undefined;
           }}
         >
-          <p>Copy it now: it is shown this once, and only its digest is kept.</p>
+          <p>{t.keys.copyItNowItIs}</p>
           <div class="curl">
             <pre>{made.value}</pre>
-            <Copy text={made.value} label="Copy the key" />
+            <Copy text={made.value} label={t.keys.copyTheKey} />
           </div>
         </Dialog>
       )}
@@ -147,28 +148,28 @@ function rightsOf({ permissions }: Key): string {
   const all = Object.values(permissions);
   const writes = all.filter((modes) => modes.includes('write')).length;
   const reads = all.filter((modes) => modes.includes('read')).length;
-  return writes === 0 ? `read ${reads} resources` : `read ${reads}, write ${writes} resources`;
+  return writes === 0 ? t.keys.readResources(reads) : t.keys.readWriteResources(reads, writes);
 }
 
 function NewKey({ onClose, onDone }: { onClose: () => void; onDone: (answer: unknown) => void }) {
   const own = organization.value?.permissions ?? {};
   return (
     <FormDialog
-      title="New key"
-      submit="Create key"
+      title={t.keys.newKey}
+      submit={t.keys.createKey}
       onClose={onClose}
       onDone={onDone}
       fields={[
-        { name: 'name', label: 'Name', isNeeded: true, placeholder: 'Shop, production' },
+        { name: 'name', label: t.keys.name, isNeeded: true, placeholder: t.keys.shopProduction },
         {
           name: 'rights',
-          label: 'May',
+          label: t.keys.may,
           type: 'select',
           value: 'all',
           options: [
-            ['all', 'do what my key may do'],
-            ['read', 'read what my key may read'],
-            ['events', 'send and read events only'],
+            ['all', t.keys.doWhatMyKeyMay],
+            ['read', t.keys.readWhatMyKeyMay],
+            ['events', t.keys.sendAndReadEventsOnly],
           ],
         },
       ]}

@@ -3,6 +3,7 @@ import { Offers } from '../../parts/offers.tsx';
 import { Shown } from '../../parts/states.tsx';
 import { type PageMeta, Table } from '../../parts/table.tsx';
 import { Ago, When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 
 interface ConsoleSession {
   svc_id: string;
@@ -22,25 +23,25 @@ export function Sessions() {
     <Shown of={list}>
       {({ console_sessions }) => (
         <Table
-          label="Sessions"
+          label={t.keys.sessions}
           rows={console_sessions}
           keyOf={({ svc_id }) => svc_id}
           columns={[
-            { head: 'Browser', cell: ({ user_agent }) => shortAgent(user_agent) },
-            { head: 'Address', cell: ({ remote_address }) => <code>{remote_address}</code> },
-            { head: 'Key', cell: ({ api_key_last4 }) => <code>…{api_key_last4}</code> },
-            { head: 'Last seen', cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
-            { head: 'Ends', cell: ({ expires_at }) => <When at={expires_at} />, isExtra: true },
+            { head: t.keys.browser, cell: ({ user_agent }) => shortAgent(user_agent) },
+            { head: t.keys.address, cell: ({ remote_address }) => <code>{remote_address}</code> },
+            { head: t.keys.key2, cell: ({ api_key_last4 }) => <code>…{api_key_last4}</code> },
+            { head: t.keys.lastSeen, cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
+            { head: t.keys.ends, cell: ({ expires_at }) => <When at={expires_at} />, isExtra: true },
             {
-              head: 'Do',
+              head: t.keys.do,
               cell: ({ svc_id }) => (
                 <Offers
                   of={[
                     {
-                      text: 'Sign out',
-                      title: 'Sign this browser out',
+                      text: t.keys.signOut,
+                      title: t.keys.signThisBrowserOut,
                       needs: 'api_key',
-                      about: 'Its next request is refused. Its other organizations stay open.',
+                      about: t.keys.itsNextRequestIsRefused,
                       command: () => ({ method: 'DELETE', path: `/console_sessions/${svc_id}` }),
                     },
                   ]}

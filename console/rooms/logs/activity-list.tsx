@@ -1,23 +1,18 @@
 import { to } from '../../frame/route.ts';
 import type { Activity } from '../../parts/records.ts';
 import { When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 
 /** Activities, newest first, each with the record that it is about. */
-export function ActivityList({
-  activities,
-  isOfCustomer = false,
-}: {
-  activities: readonly Activity[];
-  isOfCustomer?: boolean;
-}) {
-  if (activities.length === 0) return <p class="soft">Nothing has happened yet.</p>;
+export function ActivityList({ activities }: { activities: readonly Activity[] }) {
+  if (activities.length === 0) return <p class="soft">{t.logs.nothingHasHappenedYet}</p>;
   return (
     <ul class="list card">
       {activities.map((activity) => (
         <li key={activity.activity_id}>
           <span class="what">
             {words(activity.activity_type)} <Subject of={activity} />
-            {activity.external_customer_id && !isOfCustomer && (
+            {activity.external_customer_id && (
               <>
                 {' · '}
                 <a href={to('customers', activity.external_customer_id)}>{activity.external_customer_id}</a>
@@ -33,7 +28,7 @@ export function ActivityList({
   );
 }
 
-const BY: Record<string, string> = { api: 'by API', front: 'in the console', system: 'by the service' };
+const BY: Record<string, string> = { api: t.logs.byAPI, front: t.logs.inTheConsole, system: t.logs.byTheService };
 
 /** `invoice.payment_overdue` as words. */
 const words = (type: string): string => {

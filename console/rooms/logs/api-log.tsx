@@ -7,6 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { Choices, type PageMeta, Pager, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 
 interface ApiRow {
   request_id: string;
@@ -31,28 +32,28 @@ export function ApiLog() {
     <>
       <div class="bar">
         <Choices
-          label="Which requests"
+          label={t.logs.whichRequests}
           name="result"
           options={[
-            ['', 'All'],
-            ['succeeded', 'Succeeded'],
-            ['failed', 'Refused'],
+            ['', t.logs.all],
+            ['succeeded', t.logs.succeeded],
+            ['failed', t.logs.refused],
           ]}
         />
       </div>
       <Shown of={list} rows={8}>
         {({ api_logs, meta }) =>
           api_logs.length === 0 ? (
-            <Empty title="No request is like that" />
+            <Empty title={t.logs.noRequestIsLikeThat} />
           ) : (
             <>
               <Table
-                label="API requests"
+                label={t.logs.aPIRequests}
                 rows={api_logs}
                 keyOf={({ request_id, logged_at }) => request_id + logged_at}
                 columns={[
                   {
-                    head: 'Request',
+                    head: t.logs.request,
                     cell: (row) => (
                       <button
                         type="button"
@@ -66,13 +67,13 @@ export function ApiLog() {
                     ),
                   },
                   {
-                    head: 'Answer',
+                    head: t.logs.answer,
                     cell: ({ http_status: status }) => (
                       <Badge of={String(status)} tone={status < 400 ? 'good' : 'bad'} />
                     ),
                   },
-                  { head: 'From', cell: ({ client }) => client ?? <span class="soft">–</span>, isExtra: true },
-                  { head: 'When', cell: ({ logged_at }) => <When at={logged_at} /> },
+                  { head: t.logs.from, cell: ({ client }) => client ?? <span class="soft">–</span>, isExtra: true },
+                  { head: t.logs.when, cell: ({ logged_at }) => <When at={logged_at} /> },
                 ]}
               />
               <Pager meta={meta} />
@@ -88,7 +89,10 @@ export function ApiLog() {
           }}
         >
           <p class="soft">
-            Request <code>{opened.value.request_id}</code>, answered {opened.value.http_status}
+            {t.logs.request2}
+            <code>{opened.value.request_id}</code>
+            {t.logs.answered}
+            {opened.value.http_status}
           </p>
           <CurlLine
             request={{
@@ -97,7 +101,7 @@ export function ApiLog() {
               ...(opened.value.request_body ? { body: parsed(opened.value.request_body) } : {}),
             }}
           />
-          <h3>Answer</h3>
+          <h3>{t.logs.answer}</h3>
           <pre class="json">{pretty(opened.value.request_response)}</pre>
         </Dialog>
       )}
@@ -115,7 +119,7 @@ function parsed(text: string): unknown {
 }
 
 const pretty = (text: string | null): string => {
-  if (text === null) return 'no body';
+  if (text === null) return t.logs.noBody;
   const value = parsed(text);
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 };

@@ -6,6 +6,7 @@ import type { Activity } from '../../parts/records.ts';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { Choices, type PageMeta, Pager, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 import { ActivityList } from './activity-list.tsx';
 import { ApiLog } from './api-log.tsx';
 
@@ -13,15 +14,15 @@ import { ApiLog } from './api-log.tsx';
 export default function Logs() {
   const show = route.value.query.get('show') ?? '';
   return (
-    <Page title="Logs">
+    <Page title={t.logs.logs}>
       <div class="bar">
         <Choices
-          label="Which log"
+          label={t.logs.whichLog}
           name="show"
           options={[
-            ['', 'Activities'],
-            ...(can('api_log') ? [['api', 'API requests'] as const] : []),
-            ...(can('security_log') ? [['security', 'Security'] as const] : []),
+            ['', t.logs.activities],
+            ...(can('api_log') ? [['api', t.logs.aPIRequests] as const] : []),
+            ...(can('security_log') ? [['security', t.logs.security] as const] : []),
           ]}
         />
       </div>
@@ -69,21 +70,25 @@ function Security() {
     <Shown of={list} rows={8}>
       {({ security_logs, meta }) =>
         security_logs.length === 0 ? (
-          <Empty title="Nothing yet">
-            <p class="soft">Keys that are made or ended, endpoints, and sign-ins to the console stand here.</p>
+          <Empty title={t.logs.nothingYet}>
+            <p class="soft">{t.logs.keysThatAreMadeOr}</p>
           </Empty>
         ) : (
           <>
             <Table
-              label="Security log"
+              label={t.logs.securityLog}
               rows={security_logs}
               keyOf={({ log_id }) => log_id}
               columns={[
-                { head: 'What', cell: ({ log_event }) => log_event.replace('.', ' ').replaceAll('_', ' ') },
-                { head: 'When', cell: ({ logged_at }) => <When at={logged_at} /> },
-                { head: 'Concerns', cell: ({ resources }) => <code>{JSON.stringify(resources)}</code>, isExtra: true },
+                { head: t.logs.what, cell: ({ log_event }) => log_event.replace('.', ' ').replaceAll('_', ' ') },
+                { head: t.logs.when, cell: ({ logged_at }) => <When at={logged_at} /> },
                 {
-                  head: 'Browser or program',
+                  head: t.logs.concerns,
+                  cell: ({ resources }) => <code>{JSON.stringify(resources)}</code>,
+                  isExtra: true,
+                },
+                {
+                  head: t.logs.browserOrProgram,
                   cell: ({ device_info }) => device_info.user_agent ?? <span class="soft">–</span>,
                   isExtra: true,
                 },

@@ -7,6 +7,7 @@ import { Action, FormDialog } from '../../parts/form.tsx';
 import { Facts, Page } from '../../parts/page.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { type PageMeta, Pager, Table } from '../../parts/table.tsx';
+import { t } from '../../texts/en.ts';
 
 interface Metric {
   svc_id: string;
@@ -22,12 +23,12 @@ interface Metric {
 }
 
 const AGGREGATIONS = [
-  ['count_agg', 'Number of events'],
-  ['sum_agg', 'Sum of a property'],
-  ['max_agg', 'Greatest value of a property'],
-  ['unique_count_agg', 'Number of different values'],
-  ['latest_agg', 'Latest value'],
-  ['weighted_sum_agg', 'Sum weighted by time'],
+  ['count_agg', t.metrics.numberOfEvents],
+  ['sum_agg', t.metrics.sumOfAProperty],
+  ['max_agg', t.metrics.greatestValueOfAProperty],
+  ['unique_count_agg', t.metrics.numberOfDifferentValues],
+  ['latest_agg', t.metrics.latestValue],
+  ['weighted_sum_agg', t.metrics.sumWeightedByTime],
 ] as const;
 
 export default function Metrics() {
@@ -46,11 +47,11 @@ function List() {
   );
   return (
     <Page
-      title="Metrics"
-      under="How events turn into units."
+      title={t.metrics.metrics}
+      under={t.metrics.howEventsTurnIntoUnits}
       actions={
         can('billable_metric', 'write') && (
-          <Action text="New metric" isMain>
+          <Action text={t.metrics.newMetric} isMain>
             {(close) => <MetricForm onClose={close} />}
           </Action>
         )
@@ -59,20 +60,20 @@ function List() {
       <Shown of={list}>
         {({ billable_metrics, meta }) =>
           billable_metrics.length === 0 ? (
-            <Empty title="No metrics yet">
-              <p class="soft">For example: count the events called “calls”, or sum their property “tokens”.</p>
+            <Empty title={t.metrics.noMetricsYet}>
+              <p class="soft">{t.metrics.forExampleCountTheEvents}</p>
             </Empty>
           ) : (
             <>
               <Table
-                label="Metrics"
+                label={t.metrics.metrics}
                 rows={billable_metrics}
                 keyOf={({ svc_id }) => svc_id}
                 href={({ code }) => to('metrics', code)}
                 columns={[
-                  { head: 'Name', cell: ({ name }) => name },
-                  { head: 'Code', cell: ({ code }) => <code>{code}</code> },
-                  { head: 'Units are', cell: countedBy },
+                  { head: t.metrics.name, cell: ({ name }) => name },
+                  { head: t.metrics.code, cell: ({ code }) => <code>{code}</code> },
+                  { head: t.metrics.unitsAre, cell: countedBy },
                 ]}
               />
               <Pager meta={meta} />
@@ -89,17 +90,21 @@ function MetricPage({ code }: { code: string }) {
   return (
     <Shown of={reading}>
       {({ billable_metric: metric }) => (
-        <Page title={metric.name} back={{ href: to('metrics'), text: 'Metrics' }} under={<Id of={metric.code} />}>
+        <Page
+          title={metric.name}
+          back={{ href: to('metrics'), text: t.metrics.metrics }}
+          under={<Id of={metric.code} />}
+        >
           <div class="card padded">
             <Facts
               of={[
-                ['Units are', countedBy(metric)],
-                ['Carried over to the next period', metric.recurring ? 'yes' : 'no'],
-                ['Description', metric.description],
-                ['Plans', count(metric.plans_count)],
-                ['Active subscriptions', count(metric.active_subscriptions_count)],
+                [t.metrics.unitsAre, countedBy(metric)],
+                [t.metrics.carriedOverToTheNext, metric.recurring ? 'yes' : 'no'],
+                [t.metrics.description, metric.description],
+                [t.metrics.plans, count(metric.plans_count)],
+                [t.metrics.activeSubscriptions, count(metric.active_subscriptions_count)],
                 ...metric.filters.map(({ key, values }) => [`Filter ${key}`, values.join(', ')] as const),
-                ['Id', <Id of={metric.svc_id} />],
+                [t.metrics.id, <Id of={metric.svc_id} />],
               ]}
             />
           </div>
@@ -112,15 +117,32 @@ function MetricPage({ code }: { code: string }) {
 function MetricForm({ onClose }: { onClose: () => void }) {
   return (
     <FormDialog
-      title="New metric"
-      submit="Create metric"
+      title={t.metrics.newMetric}
+      submit={t.metrics.createMetric}
       onClose={onClose}
       fields={[
-        { name: 'name', label: 'Name', isNeeded: true, placeholder: 'API calls' },
-        { name: 'code', label: 'Code', isNeeded: true, placeholder: 'calls', hint: 'Events name the metric by it.' },
-        { name: 'aggregation_type', label: 'Units are', type: 'select', options: AGGREGATIONS, value: 'count_agg' },
-        { name: 'field_name', label: 'Property', placeholder: 'tokens', hint: 'Not needed to count events.' },
-        { name: 'recurring', label: 'Units stay in the next period', type: 'checkbox', value: 'false' },
+        { name: 'name', label: t.metrics.name, isNeeded: true, placeholder: t.metrics.aPICalls },
+        {
+          name: 'code',
+          label: t.metrics.code,
+          isNeeded: true,
+          placeholder: t.metrics.calls,
+          hint: t.metrics.eventsNameTheMetricBy,
+        },
+        {
+          name: 'aggregation_type',
+          label: t.metrics.unitsAre,
+          type: 'select',
+          options: AGGREGATIONS,
+          value: 'count_agg',
+        },
+        {
+          name: 'field_name',
+          label: t.metrics.property,
+          placeholder: t.metrics.tokens,
+          hint: t.metrics.notNeededToCountEvents,
+        },
+        { name: 'recurring', label: t.metrics.unitsStayInTheNext, type: 'checkbox', value: 'false' },
       ]}
       command={({ field_name, recurring, ...metric }) => ({
         method: 'POST',

@@ -5,6 +5,7 @@ import { Page, Section } from '../../parts/page.tsx';
 import { Shown } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Ago, When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 
 interface Job {
   name: string;
@@ -33,19 +34,19 @@ const isLate = ({ oldest_waiting_at: at }: Queue): boolean =>
 export default function Operations() {
   const reading = useRead<{ jobs: Job[]; queues: Queue[] }>('/operations/jobs', { everySeconds: 5, asOperator: true });
   return (
-    <Page title="Operations" under="Queues and periodic jobs of this deployment, read again every 5 seconds.">
+    <Page title={t.operations.operations} under={t.operations.queuesAndPeriodicJobsOf}>
       <Shown of={reading} rows={10}>
         {({ jobs, queues }) => (
           <>
-            <Section title="Queues" more={<a href="/queues">Board of queues</a>}>
+            <Section title={t.operations.queues} more={<a href="/queues">{t.operations.boardOfQueues}</a>}>
               <Table
-                label="Queues"
+                label={t.operations.queues}
                 rows={[...queues].sort((a, b) => Number(isLate(b)) - Number(isLate(a)))}
                 keyOf={({ name }) => name}
                 columns={[
-                  { head: 'Queue', cell: ({ name }) => name },
+                  { head: t.operations.queue, cell: ({ name }) => name },
                   {
-                    head: 'State',
+                    head: t.operations.state,
                     cell: (queue) =>
                       isLate(queue) ? (
                         <Badge of="late" tone="bad" />
@@ -55,23 +56,23 @@ export default function Operations() {
                         <Badge of="idle" tone="good" />
                       ),
                   },
-                  { head: 'Waiting', cell: ({ depth }) => count(depth), isNumber: true },
-                  { head: 'Running', cell: ({ active }) => count(active), isNumber: true },
-                  { head: 'Later', cell: ({ delayed }) => count(delayed), isNumber: true, isExtra: true },
-                  { head: 'Failed', cell: ({ failed }) => count(failed), isNumber: true, isExtra: true },
-                  { head: 'Oldest', cell: ({ oldest_waiting_at: at }) => <Ago at={at} />, isExtra: true },
+                  { head: t.operations.waiting, cell: ({ depth }) => count(depth), isNumber: true },
+                  { head: t.operations.running, cell: ({ active }) => count(active), isNumber: true },
+                  { head: t.operations.later, cell: ({ delayed }) => count(delayed), isNumber: true, isExtra: true },
+                  { head: t.operations.failed, cell: ({ failed }) => count(failed), isNumber: true, isExtra: true },
+                  { head: t.operations.oldest, cell: ({ oldest_waiting_at: at }) => <Ago at={at} />, isExtra: true },
                 ]}
               />
             </Section>
-            <Section title="Periodic jobs">
+            <Section title={t.operations.periodicJobs}>
               <Table
-                label="Periodic jobs"
+                label={t.operations.periodicJobs}
                 rows={jobs}
                 keyOf={({ name }) => name}
                 columns={[
-                  { head: 'Job', cell: ({ name }) => name },
+                  { head: t.operations.job, cell: ({ name }) => name },
                   {
-                    head: 'Last run',
+                    head: t.operations.lastRun,
                     cell: ({ last_run: run }) =>
                       run ? (
                         <>
@@ -79,18 +80,18 @@ export default function Operations() {
                           {run.error && <span class="second">{run.error}</span>}
                         </>
                       ) : (
-                        <span class="soft">not yet</span>
+                        <span class="soft">{t.operations.notYet}</span>
                       ),
                   },
-                  { head: 'Started', cell: ({ last_run }) => <Ago at={last_run?.started_at} /> },
+                  { head: t.operations.started, cell: ({ last_run }) => <Ago at={last_run?.started_at} /> },
                   {
-                    head: 'Took',
+                    head: t.operations.took,
                     cell: ({ last_run }) => (last_run?.duration_ms == null ? '–' : `${count(last_run.duration_ms)} ms`),
                     isNumber: true,
                     isExtra: true,
                   },
-                  { head: 'Runs', cell: ({ schedule }) => schedule, isExtra: true },
-                  { head: 'Next', cell: ({ next_tick_at }) => <When at={next_tick_at} />, isExtra: true },
+                  { head: t.operations.runs, cell: ({ schedule }) => schedule, isExtra: true },
+                  { head: t.operations.next, cell: ({ next_tick_at }) => <When at={next_tick_at} />, isExtra: true },
                 ]}
               />
             </Section>

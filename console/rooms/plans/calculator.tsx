@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ChargeModelName } from '../../../src/engine/pricing/charge-models.ts';
 import { money } from '../../parts/amounts.ts';
 import { Chart } from '../../parts/chart.tsx';
+import { t } from '../../texts/en.ts';
 import { calculate, curve, isUnits } from './calculate.ts';
 
 /** What a usage costs under a charge, priced in the browser by the code of the invoice. */
@@ -18,8 +19,7 @@ export function Calculator({
 }) {
   const units = useSignal('1000');
   const events = useSignal('1');
-  if (model === 'dynamic' || model === 'custom')
-    return <p class="soft">Each event brings its own price, so there is nothing to compute here.</p>;
+  if (model === 'dynamic' || model === 'custom') return <p class="soft">{t.plans.eachEventBringsItsOwn}</p>;
   const charge = { model, properties, currency };
   const eventsCount = /^\d{1,9}$/.test(events.value) ? Number(events.value) : 1;
   const priced = calculate(charge, units.value, eventsCount);
@@ -27,7 +27,7 @@ export function Calculator({
   return (
     <div class="calculator">
       <div class="bar">
-        <label for={`${id}-units`}>{model.includes('percentage') ? 'An amount of' : 'Units'}</label>
+        <label for={`${id}-units`}>{model.includes('percentage') ? t.plans.anAmountOf : t.plans.units}</label>
         <input
           id={`${id}-units`}
           inputMode="decimal"
@@ -39,7 +39,7 @@ export function Calculator({
         />
         {model === 'percentage' && (
           <>
-            <label for={`${id}-events`}>in events</label>
+            <label for={`${id}-events`}>{t.plans.inEvents}</label>
             <input
               id={`${id}-events`}
               inputMode="numeric"
@@ -53,22 +53,27 @@ export function Calculator({
         <output for={`${id}-units`}>
           {priced ? (
             <>
-              cost <b>{money(priced.amountCents, currency)}</b>
+              {t.plans.cost}
+              <b>{money(priced.amountCents, currency)}</b>
               {Number(priced.preciseAmountCents) !== priced.amountCents && (
-                <span class="soft"> ({priced.preciseAmountCents} before rounding to the smallest unit)</span>
+                <span class="soft">
+                  {' '}
+                  ({priced.preciseAmountCents}
+                  {t.plans.beforeRoundingToTheSmallest}
+                </span>
               )}
             </>
           ) : (
-            <span class="soft">Complete the prices to see what usage costs.</span>
+            <span class="soft">{t.plans.completeThePricesToSee}</span>
           )}
         </output>
       </div>
       {drawn && drawn.units.length > 0 && (
         <Chart
-          title="What so many units cost"
+          title={t.plans.whatSoManyUnitsCost}
           xs={drawn.units}
           isTime={false}
-          series={[{ label: 'Amount', values: drawn.cents }]}
+          series={[{ label: t.plans.amount, values: drawn.cents }]}
           format={(cents) => money(Math.round(cents), currency)}
         />
       )}

@@ -1,5 +1,6 @@
 import type { ChargeModelName } from '../../../src/engine/pricing/charge-models.ts';
 import { FieldInput } from '../../parts/field.tsx';
+import { t } from '../../texts/en.ts';
 import { faultsOf } from './calculate.ts';
 import { Calculator } from './calculator.tsx';
 import { type DraftCharge, propertiesFor } from './draft.ts';
@@ -7,26 +8,26 @@ import { RangeTable } from './range-table.tsx';
 import { type Metric, MODELS } from './records.ts';
 
 const TEXTS: Partial<Record<ChargeModelName, readonly (readonly [key: string, label: string, isWhole?: true])[]>> = {
-  standard: [['amount', 'Price of a unit']],
+  standard: [['amount', t.plans.priceOfAUnit]],
   package: [
-    ['amount', 'Price of a package'],
-    ['package_size', 'Units in a package', true],
-    ['free_units', 'Free units', true],
+    ['amount', t.plans.priceOfAPackage],
+    ['package_size', t.plans.unitsInAPackage, true],
+    ['free_units', t.plans.freeUnits, true],
   ],
   percentage: [
-    ['rate', 'Percent'],
-    ['fixed_amount', 'Fixed amount of an event'],
-    ['free_units_per_events', 'Free events', true],
-    ['free_units_per_total_aggregation', 'Free amount'],
-    ['per_transaction_min_amount', 'Least of an event'],
-    ['per_transaction_max_amount', 'Most of an event'],
+    ['rate', t.plans.percent],
+    ['fixed_amount', t.plans.fixedAmountOfAnEvent],
+    ['free_units_per_events', t.plans.freeEvents, true],
+    ['free_units_per_total_aggregation', t.plans.freeAmount],
+    ['per_transaction_min_amount', t.plans.leastOfAnEvent],
+    ['per_transaction_max_amount', t.plans.mostOfAnEvent],
   ],
 };
 
 const RANGES: Partial<Record<ChargeModelName, readonly [key: string, value: string, label: string]>> = {
-  graduated: ['graduated_ranges', 'per_unit_amount', 'Price of a unit'],
-  volume: ['volume_ranges', 'per_unit_amount', 'Price of a unit'],
-  graduated_percentage: ['graduated_percentage_ranges', 'rate', 'Percent'],
+  graduated: ['graduated_ranges', 'per_unit_amount', t.plans.priceOfAUnit],
+  volume: ['volume_ranges', 'per_unit_amount', t.plans.priceOfAUnit],
+  graduated_percentage: ['graduated_percentage_ranges', 'rate', t.plans.percent],
 };
 
 /** One charge: metric, model and prices, with the calculator beside them. */
@@ -56,7 +57,7 @@ export function ChargeEditor({
         <FieldInput
           field={{
             name: `${key}-metric`,
-            label: 'Metric',
+            label: t.plans.metric,
             type: 'select',
             options: metrics.map(({ svc_id, name }) => [svc_id, name] as const),
           }}
@@ -64,7 +65,7 @@ export function ChargeEditor({
           onInput={(metricId) => onChange({ ...charge, metricId })}
         />
         <FieldInput
-          field={{ name: `${key}-model`, label: 'Price', type: 'select', options: MODELS }}
+          field={{ name: `${key}-model`, label: t.plans.price, type: 'select', options: MODELS }}
           value={model}
           onInput={(text) => {
             const chosen = text as ChargeModelName;
@@ -98,12 +99,15 @@ export function ChargeEditor({
         />
       )}
       {faults.length > 0 && (
-        <p class="fault">Not complete: {faults.map((code) => code.replaceAll('_', ' ')).join(', ')}</p>
+        <p class="fault">
+          {t.plans.notComplete}
+          {faults.map((code) => code.replaceAll('_', ' ')).join(', ')}
+        </p>
       )}
       <Calculator id={key} model={model} properties={properties} currency={currency} />
       <p>
         <button type="button" class="quiet" onClick={onRemove}>
-          Remove this charge
+          {t.plans.removeThisCharge}
         </button>
       </p>
     </div>

@@ -1,5 +1,6 @@
 import type { ChargeModelName } from '../../../src/engine/pricing/charge-models.ts';
 import { centsOf } from '../../parts/cents.ts';
+import { t } from '../../texts/en.ts';
 import type { Charge, Plan } from './records.ts';
 
 export interface DraftCharge {
@@ -12,6 +13,29 @@ export interface DraftCharge {
   kept: Record<string, unknown>;
 }
 
+export interface DraftFixedCharge {
+  key: string;
+  svc_id?: string;
+  addOnCode: string;
+  model: ChargeModelName;
+  /** Decimal text. */
+  units: string;
+  properties: Record<string, unknown>;
+  payInAdvance: boolean;
+  prorated: boolean;
+}
+
+export interface DraftThreshold {
+  key: string;
+  /** In the main unit, as it is typed. */
+  amount: string;
+  name: string;
+  recurring: boolean;
+}
+
+/** Values of privileges as texts, by feature and privilege; a feature without values is granted as it is. */
+export type DraftEntitlements = Record<string, Record<string, string>>;
+
 export interface Draft {
   name: string;
   code: string;
@@ -20,6 +44,14 @@ export interface Draft {
   currency: string;
   payInAdvance: boolean;
   charges: DraftCharge[];
+  /** Days, as they are typed. */
+  trial: string;
+  taxCodes: string;
+  /** In the main unit; empty without one. */
+  commitment: string;
+  fixedCharges: DraftFixedCharge[];
+  thresholds: DraftThreshold[];
+  entitlements: DraftEntitlements;
 }
 
 export const emptyDraft = (currency: string): Draft => ({
@@ -30,6 +62,12 @@ export const emptyDraft = (currency: string): Draft => ({
   currency,
   payInAdvance: false,
   charges: [],
+  trial: '',
+  taxCodes: '',
+  commitment: '',
+  fixedCharges: [],
+  thresholds: [],
+  entitlements: {},
 });
 
 const EMPTY_RANGE = { from_value: 0, to_value: null };
@@ -72,6 +110,31 @@ export function draftOf(plan: Plan, amountOf: (cents: number) => string, isCopy:
     currency: plan.amount_currency,
     payInAdvance: plan.pay_in_advance,
     charges: plan.charges.map((charge) => chargeOf(charge, isCopy)),
+    trial: plan.trial_period ? String(plan.trial_period) : '',
+    taxCodes: (plan.taxes ?? []).map(({ code }) => code).join(', '),
+    commitment: plan.minimum_commitment ? amountOf(plan.minimum_commitment.amount_cents) : '',
+    fixedCharges: (plan.fixed_charges ?? []).map((charge) => ({
+      key: charge.svc_id,
+      ...(isCopy ? {} : { svc_id: charge.svc_id }),
+      addOnCode: charge.add_on_code,
+      model: charge.charge_model,
+      units: String(charge.units),
+      properties: charge.properties,
+      payInAdvance: charge.pay_in_advance,
+      prorated: charge.prorated,
+    })),
+    thresholds: (plan.usage_thresholds ?? []).map((threshold) => ({
+      key: threshold.svc_id,
+      amount: amountOf(threshold.amount_cents),
+      name: threshold.threshold_display_name ?? '',
+      recurring: threshold.recurring,
+    })),
+    entitlements: Object.fromEntries(
+      (plan.entitlements ?? []).map(({ entitlement: { code, privileges } }) => [
+        code,
+        Object.fromEntries(privileges.map((each) => [each.code, String(each.value)])),
+      ]),
+    ),
   };
 }
 
@@ -103,31 +166,86 @@ export function bodyOf(draft: Draft, exponent: number): Record<string, unknown> 
       ...kept,
       properties,
     })),
+    trial_period: draft.trial === '' ? null : draft.trial,
+    tax_codes: draft.taxCodes
+      .split(',')
+      .map((code) => code.trim())
+      .filter((code) => code !== ''),
+    minimum_commitment: draft.commitment === '' ? {} : { amount_cents: cents(draft.commitment, exponent) },
+    usage_thresholds: draft.thresholds.map(({ amount, name, recurring }) => ({
+      amount_cents: cents(amount, exponent),
+      recurring,
+      ...(name === '' ? {} : { threshold_display_name: name }),
+    })),
+    fixed_charges: draft.fixedCharges.map((charge) => ({
+      ...(charge.svc_id === undefined ? { add_on_code: charge.addOnCode } : { id: charge.svc_id }),
+      charge_model: charge.model,
+      units: charge.units,
+      properties: charge.properties,
+      pay_in_advance: charge.payInAdvance,
+      prorated: charge.prorated,
+    })),
   };
 }
 
-/** What differs from the plan that is stored, as sentences. */
+const cents = (text: string, exponent: number): number | string => centsOf(text, exponent) ?? text;
+
+/** The body that sets what the plan grants: texts of numbers and of yes or no become values. */
+export const entitlementsOf = ({ entitlements }: Draft): Record<string, Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(entitlements).map(([feature, values]) => [
+      feature,
+      Object.fromEntries(
+        Object.entries(values)
+          .filter(([, text]) => text !== '')
+          .map(([privilege, text]) => [
+            privilege,
+            /^-?\d{1,9}$/.test(text) ? Number(text) : text === 'true' ? true : text === 'false' ? false : text,
+          ]),
+      ),
+    ]),
+  );
+
+/** What differs from the plan that is stored, as sentences: what changes, and from when on. */
 export function changesOf(before: Draft, after: Draft, nameOf: (metricId: string) => string): string[] {
+  const words = t.plans.changes;
   const changes: string[] = [];
-  const fields = [
-    ['name', 'Name'],
-    ['code', 'Code'],
-    ['interval', 'Interval'],
-    ['amount', 'Fee'],
-    ['currency', 'Currency'],
-    ['payInAdvance', 'Billed in advance'],
-  ] as const;
-  for (const [field, text] of fields)
-    if (before[field] !== after[field]) changes.push(`${text}: ${before[field]} becomes ${after[field]}.`);
-  for (const charge of after.charges) {
-    const former = before.charges.find(({ key }) => key === charge.key);
-    const name = nameOf(charge.metricId);
-    if (!former) changes.push(`A charge for ${name} is added.`);
-    else if (JSON.stringify(former) !== JSON.stringify(charge))
-      changes.push(`The prices of ${name} change, from the current usage window on.`);
+  for (const [field, text] of Object.entries(words.fields)) {
+    const [one, other] = [before[field as keyof Draft], after[field as keyof Draft]];
+    if (one !== other) changes.push(words.becomes(text, String(one || words.none), String(other || words.none)));
   }
-  for (const charge of before.charges)
-    if (!after.charges.some(({ key }) => key === charge.key))
-      changes.push(`The charge for ${nameOf(charge.metricId)} is removed.`);
+  const compare = <Part extends { key: string }>(
+    list: 'charges' | 'fixedCharges' | 'thresholds',
+    say: { added: (part: Part) => string; changed: (part: Part) => string; removed: (part: Part) => string },
+  ) => {
+    const [former, now] = [before[list], after[list]] as unknown as [Part[], Part[]];
+    for (const part of now) {
+      const same = former.find(({ key }) => key === part.key);
+      if (!same) changes.push(say.added(part));
+      else if (JSON.stringify(same) !== JSON.stringify(part)) changes.push(say.changed(part));
+    }
+    for (const part of former) if (!now.some(({ key }) => key === part.key)) changes.push(say.removed(part));
+  };
+  compare<DraftCharge>('charges', {
+    added: ({ metricId }) => words.chargeAdded(nameOf(metricId)),
+    changed: ({ metricId }) => words.chargeChanged(nameOf(metricId)),
+    removed: ({ metricId }) => words.chargeRemoved(nameOf(metricId)),
+  });
+  compare<DraftFixedCharge>('fixedCharges', {
+    added: ({ addOnCode, units }) => words.fixedAdded(addOnCode, units),
+    changed: ({ addOnCode, units }) => words.fixedChanged(addOnCode, units),
+    removed: ({ addOnCode }) => words.fixedRemoved(addOnCode),
+  });
+  compare<DraftThreshold>('thresholds', {
+    added: ({ amount }) => words.thresholdAdded(amount),
+    changed: ({ amount }) => words.thresholdChanged(amount),
+    removed: ({ amount }) => words.thresholdRemoved(amount),
+  });
+  for (const feature of new Set([...Object.keys(before.entitlements), ...Object.keys(after.entitlements)])) {
+    const [one, other] = [before.entitlements[feature], after.entitlements[feature]];
+    if (one === undefined) changes.push(words.featureGranted(feature));
+    else if (other === undefined) changes.push(words.featureTaken(feature));
+    else if (JSON.stringify(one) !== JSON.stringify(other)) changes.push(words.featureChanged(feature));
+  }
   return changes;
 }

@@ -1,24 +1,33 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { isCurrency } from '../../../src/engine/money/currency.ts';
-import { go, to } from '../../frame/route.ts';
-import { useRead } from '../../frame/use-read.ts';
-import { count } from '../../parts/amounts.ts';
+import { ApiError, write } from '../../frame/api.ts';
+import { go, guardLeaving, to } from '../../frame/route.ts';
+import { can } from '../../frame/session.ts';
+import { readAllAgain, useRead } from '../../frame/use-read.ts';
 import { amountText, centsOf, exponentIn } from '../../parts/cents.ts';
 import { FieldInput } from '../../parts/field.tsx';
 import { Action, FormDialog } from '../../parts/form.tsx';
 import { Page, Section } from '../../parts/page.tsx';
-import { Empty, Loading, Shown } from '../../parts/states.tsx';
+import { Empty, Failure, Loading, Shown } from '../../parts/states.tsx';
+import { t } from '../../texts/en.ts';
 import { ChargeEditor } from './charge-editor.tsx';
-import { bodyOf, changesOf, type Draft, draftOf, emptyDraft, newCharge } from './draft.ts';
+import { bodyOf, changesOf, type Draft, draftOf, emptyDraft, entitlementsOf, newCharge } from './draft.ts';
+import { EntitlementsEditor } from './entitlements-editor.tsx';
+import { FixedChargesEditor } from './fixed-charges-editor.tsx';
+import { ImpactWords } from './impact.tsx';
 import type { Metric, Plan } from './records.ts';
+import { ThresholdsEditor } from './thresholds-editor.tsx';
+import { TryOn } from './try-on.tsx';
+
+const words = t.plans.editor;
 
 const INTERVALS = [
-  ['weekly', 'Week'],
-  ['monthly', 'Month'],
-  ['quarterly', 'Quarter'],
-  ['semiannual', 'Half a year'],
-  ['yearly', 'Year'],
+  ['weekly', t.plans.week],
+  ['monthly', t.plans.month],
+  ['quarterly', t.plans.quarter],
+  ['semiannual', t.plans.halfAYear],
+  ['yearly', t.plans.year],
 ] as const;
 
 /** Makes a plan, from nothing or `from` another, or changes the one with `code`. */
@@ -47,42 +56,61 @@ function Editor({ start, metrics, stored }: { start: Draft; metrics: readonly Me
   const before = useSignal(start);
   const draft = useSignal(start);
   const isSaved = useSignal(false);
+  const fault = useSignal<ApiError | undefined>(undefined);
   const set = (changes: Partial<Draft>) => {
     draft.value = { ...draft.value, ...changes };
   };
   const { name, code, interval, amount, currency, payInAdvance, charges } = draft.value;
   const exponent = exponentIn(currency);
-  const metricName = (id: string) => metrics.find(({ svc_id }) => svc_id === id)?.name ?? 'a metric';
+  const metricName = (id: string) => metrics.find(({ svc_id }) => svc_id === id)?.name ?? t.plans.aMetric;
   const changes = changesOf(before.value, draft.value, metricName);
+  const isDirty = () => draft.peek() !== before.peek() && !isSaved.peek();
   useEffect(() => {
-    // Nothing is kept until it is saved, so leaving asks.
+    // Nothing is kept until it is saved, so leaving asks: the page, and the console.
     const ask = (event: BeforeUnloadEvent) => {
-      if (draft.peek() !== before.peek() && !isSaved.peek()) event.preventDefault();
+      if (isDirty()) event.preventDefault();
     };
     addEventListener('beforeunload', ask);
-    return () => removeEventListener('beforeunload', ask);
+    const endGuard = guardLeaving(() => !isDirty() || confirm(t.plans.editor.leave));
+    return () => {
+      removeEventListener('beforeunload', ask);
+      endGuard();
+    };
   }, []);
+  /** What the plan grants is a list of its own, which is set once the plan is there. */
+  const finish = async () => {
+    const entitlements = entitlementsOf(draft.peek());
+    if (JSON.stringify(entitlements) !== JSON.stringify(stored ? entitlementsOf(before.peek()) : {})) {
+      try {
+        await write('POST', `/plans/${encodeURIComponent(draft.peek().code)}/entitlements`, { entitlements });
+        await readAllAgain();
+      } catch (caught) {
+        if (!(caught instanceof ApiError)) throw caught;
+        fault.value = caught;
+        return;
+      }
+    }
+    isSaved.value = true;
+    go(to('plans', draft.peek().code));
+  };
   return (
     <Page
-      title={stored ? `Edit ${stored.name}` : 'New plan'}
-      back={stored ? { href: to('plans', stored.code), text: stored.name } : { href: to('plans'), text: 'Plans' }}
+      title={stored ? t.plans.edit(stored.name) : t.plans.newPlan}
+      back={stored ? { href: to('plans', stored.code), text: stored.name } : { href: to('plans'), text: t.plans.plans }}
       actions={
-        <Action text={stored ? 'Save …' : 'Create …'} isMain>
+        <Action text={stored ? t.plans.save : t.plans.create} isMain>
           {(close) => (
             <FormDialog
-              title={stored ? 'Save the plan' : 'Create the plan'}
-              submit={stored ? 'Save' : 'Create plan'}
+              title={stored ? t.plans.saveThePlan : t.plans.createThePlan}
+              submit={stored ? t.plans.save2 : t.plans.createPlan}
               onClose={close}
-              onDone={() => {
-                isSaved.value = true;
-                go(to('plans', draft.value.code));
-              }}
+              onDone={() => void finish()}
               fields={
-                stored && stored.active_subscriptions_count > 0
+                stored
                   ? [
                       {
                         name: 'cascade',
-                        label: 'Also change overrides of subscriptions where they follow the plan',
+                        label: t.plans.alsoChangeOverridesOfSubscriptions,
                         type: 'checkbox',
                         value: 'false',
                       },
@@ -103,12 +131,10 @@ function Editor({ start, metrics, stored }: { start: Draft; metrics: readonly Me
                     {changes.map((text) => (
                       <li key={text}>{text}</li>
                     ))}
-                    {changes.length === 0 && <li>Nothing has changed.</li>}
+                    {changes.length === 0 && <li>{t.plans.nothingHasChanged}</li>}
                   </ul>
-                  <p class="soft">
-                    {count(stored.active_subscriptions_count)} active subscriptions use it. Another fee holds from their
-                    next period.
-                  </p>
+                  <h3>{t.plans.impact.title}</h3>
+                  <ImpactWords code={stored.code} />
                 </>
               )}
             </FormDialog>
@@ -116,33 +142,62 @@ function Editor({ start, metrics, stored }: { start: Draft; metrics: readonly Me
         </Action>
       }
     >
+      {fault.value && <Failure error={fault.value} again={() => void finish()} />}
       <div class="card padded basics">
-        <FieldInput field={{ name: 'name', label: 'Name' }} value={name} onInput={(text) => set({ name: text })} />
-        <FieldInput field={{ name: 'code', label: 'Code' }} value={code} onInput={(text) => set({ code: text })} />
         <FieldInput
-          field={{ name: 'interval', label: 'Period', type: 'select', options: INTERVALS }}
+          field={{ name: 'name', label: t.plans.name }}
+          value={name}
+          onInput={(text) => set({ name: text })}
+        />
+        <FieldInput
+          field={{ name: 'code', label: t.plans.code }}
+          value={code}
+          onInput={(text) => set({ code: text })}
+        />
+        <FieldInput
+          field={{ name: 'interval', label: t.plans.period, type: 'select', options: INTERVALS }}
           value={interval}
           onInput={(text) => set({ interval: text })}
         />
         <FieldInput
-          field={{ name: 'amount', label: 'Fee of a period', type: 'number' }}
+          field={{ name: 'amount', label: t.plans.feeOfAPeriod, type: 'number' }}
           value={amount}
-          fault={centsOf(amount, exponent) === undefined ? `an amount with at most ${exponent} decimals` : undefined}
+          fault={centsOf(amount, exponent) === undefined ? t.plans.anAmountWithAtMost(exponent) : undefined}
           onInput={(text) => set({ amount: text })}
         />
         <FieldInput
-          field={{ name: 'currency', label: 'Currency' }}
+          field={{ name: 'currency', label: t.plans.currency }}
           value={currency}
-          fault={isCurrency(currency) ? undefined : 'three letters, such as EUR'}
+          fault={isCurrency(currency) ? undefined : t.plans.threeLettersSuchAsEUR}
           onInput={(text) => set({ currency: text.toUpperCase() })}
         />
         <FieldInput
-          field={{ name: 'advance', label: 'Billed when the period begins', type: 'checkbox' }}
+          field={{ name: 'advance', label: t.plans.billedWhenThePeriodBegins, type: 'checkbox' }}
           value={String(payInAdvance)}
           onInput={(text) => set({ payInAdvance: text === 'true' })}
         />
+        <FieldInput
+          field={{ name: 'trial', label: words.trial, type: 'number' }}
+          value={draft.value.trial}
+          onInput={(text) => set({ trial: text.trim() })}
+        />
+        <FieldInput
+          field={{ name: 'commitment', label: words.commitment, type: 'number', hint: words.commitmentHint }}
+          value={draft.value.commitment}
+          fault={
+            draft.value.commitment !== '' && centsOf(draft.value.commitment, exponent) === undefined
+              ? words.amountNeeded
+              : undefined
+          }
+          onInput={(text) => set({ commitment: text.trim() })}
+        />
+        <FieldInput
+          field={{ name: 'taxes', label: words.taxes, hint: words.taxesHint }}
+          value={draft.value.taxCodes}
+          onInput={(text) => set({ taxCodes: text })}
+        />
       </div>
-      <Section title="Usage charges">
+      <Section title={t.plans.usageCharges}>
         {charges.map((charge) => (
           <ChargeEditor
             key={charge.key}
@@ -154,18 +209,36 @@ function Editor({ start, metrics, stored }: { start: Draft; metrics: readonly Me
           />
         ))}
         {charges.length === 0 && (
-          <Empty title={metrics.length === 0 ? 'There is no metric to charge for' : 'No usage is charged yet'}>
-            {metrics.length === 0 && <a href={to('metrics')}>Make a metric first</a>}
+          <Empty title={metrics.length === 0 ? t.plans.thereIsNoMetricTo : t.plans.noUsageIsChargedYet}>
+            {metrics.length === 0 && <a href={to('metrics')}>{t.plans.makeAMetricFirst}</a>}
           </Empty>
         )}
         {metrics[0] && (
           <p class="bar">
             <button type="button" onClick={() => set({ charges: [...charges, newCharge(metrics[0]!.svc_id)] })}>
-              Add a charge
+              {t.plans.addACharge}
             </button>
           </p>
         )}
       </Section>
+      <Section title={words.fixedCharges}>
+        <FixedChargesEditor charges={draft.value.fixedCharges} onChange={(fixedCharges) => set({ fixedCharges })} />
+      </Section>
+      <Section title={words.thresholds}>
+        <ThresholdsEditor
+          thresholds={draft.value.thresholds}
+          currency={currency}
+          onChange={(thresholds) => set({ thresholds })}
+        />
+      </Section>
+      <Section title={words.entitlements}>
+        <EntitlementsEditor granted={draft.value.entitlements} onChange={(entitlements) => set({ entitlements })} />
+      </Section>
+      {charges.length > 0 && can('customer_usage') && (
+        <Section title={words.tryTitle}>
+          <TryOn draft={draft.value} metrics={metrics} />
+        </Section>
+      )}
     </Page>
   );
 }

@@ -1,13 +1,15 @@
 import { go, to } from '../../frame/route.ts';
 import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
-import { count, money } from '../../parts/amounts.ts';
+import { money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { type Offer, Offers } from '../../parts/offers.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
 import { Shown } from '../../parts/states.tsx';
+import { t } from '../../texts/en.ts';
 import { Calculator } from './calculator.tsx';
+import { ActiveCount } from './impact.tsx';
 import { priceWords } from './price-words.ts';
 import type { Charge, Plan } from './records.ts';
 
@@ -19,16 +21,16 @@ export function PlanPage({ code }: { code: string }) {
       {({ plan }) => (
         <Page
           title={plan.name}
-          back={{ href: to('plans'), text: 'Plans' }}
+          back={{ href: to('plans'), text: t.plans.plans }}
           under={<Id of={plan.code} />}
           actions={
             can('plan', 'write') && (
               <>
                 <a class="button" href={to('plans', 'new', undefined, { from: plan.code })}>
-                  Duplicate
+                  {t.plans.duplicate}
                 </a>
                 <a class="button" href={to('plans', plan.code, 'edit')}>
-                  Edit
+                  {t.plans.edit2}
                 </a>
                 <Offers of={[deletesPlan(plan)]} />
               </>
@@ -38,11 +40,11 @@ export function PlanPage({ code }: { code: string }) {
           <div class="card padded">
             <Facts
               of={[
-                ['Fee', `${money(plan.amount_cents, plan.amount_currency)} ${plan.interval}`],
-                ['Billed', plan.pay_in_advance ? 'when the period begins' : 'when the period ends'],
-                ['Trial', plan.trial_period ? `${plan.trial_period} days` : 'none'],
-                ['Active subscriptions', count(plan.active_subscriptions_count)],
-                ['Description', plan.description],
+                [t.plans.fee, `${money(plan.amount_cents, plan.amount_currency)} ${plan.interval}`],
+                [t.plans.billed, plan.pay_in_advance ? t.plans.whenThePeriodBegins : t.plans.whenThePeriodEnds],
+                [t.plans.trial, plan.trial_period ? `${plan.trial_period} days` : 'none'],
+                [t.plans.activeSubscriptions, <ActiveCount code={plan.code} />],
+                [t.plans.description, plan.description],
               ]}
             />
           </div>
@@ -55,7 +57,7 @@ export function PlanPage({ code }: { code: string }) {
               <ChargePrices charge={charge} currency={plan.amount_currency} />
             </Section>
           ))}
-          {plan.charges.length === 0 && <p class="soft">The plan has no usage charges.</p>}
+          {plan.charges.length === 0 && <p class="soft">{t.plans.thePlanHasNoUsage}</p>}
         </Page>
       )}
     </Shown>
@@ -80,8 +82,14 @@ function ChargePrices({ charge, currency }: { charge: Charge; currency: string }
             </li>
           );
         })}
-        {charge.min_amount_cents > 0 && <li>At least {money(charge.min_amount_cents, currency)} a period</li>}
-        {charge.pay_in_advance && <li>Billed with each event</li>}
+        {charge.min_amount_cents > 0 && (
+          <li>
+            {t.plans.atLeast}
+            {money(charge.min_amount_cents, currency)}
+            {t.plans.aPeriod}
+          </li>
+        )}
+        {charge.pay_in_advance && <li>{t.plans.billedWithEachEvent}</li>}
       </ul>
       <Calculator
         id={charge.svc_id ?? ''}
@@ -94,12 +102,12 @@ function ChargePrices({ charge, currency }: { charge: Charge; currency: string }
 }
 
 const deletesPlan = (plan: Plan): Offer => ({
-  text: 'Delete',
-  title: 'Delete the plan',
-  submit: 'Delete for good',
+  text: t.plans.deleteIt,
+  title: t.plans.deleteThePlan,
+  submit: t.plans.deleteForGood,
   needs: 'plan',
   typed: plan.code,
-  about: 'Its subscriptions end, and their usage is billed. This cannot be taken back.',
+  about: t.plans.itsSubscriptionsEndAndTheir,
   onDone: () => go(to('plans')),
   command: () => ({ method: 'DELETE', path: `/plans/${encodeURIComponent(plan.code)}` }),
 });

@@ -1,10 +1,11 @@
 import { route, searchOf, to } from '../../frame/route.ts';
 import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
-import { count, money } from '../../parts/amounts.ts';
+import { money } from '../../parts/amounts.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { type PageMeta, Pager, Table } from '../../parts/table.tsx';
+import { t } from '../../texts/en.ts';
 import { PlanEditor } from './editor.tsx';
 import { PlanPage } from './plan.tsx';
 import type { Plan } from './records.ts';
@@ -23,42 +24,36 @@ function List() {
   );
   const create = can('plan', 'write') && (
     <a class="button" href={to('plans', 'new')}>
-      New plan
+      {t.plans.newPlan}
     </a>
   );
   return (
-    <Page title="Plans" under="What a period costs, and what each unit costs." actions={create}>
+    <Page title={t.plans.plans} under={t.plans.whatAPeriodCostsAnd} actions={create}>
       <Shown of={list}>
         {({ plans, meta }) =>
           plans.length === 0 ? (
-            <Empty title="No plans yet">
-              <p class="soft">A plan holds the fee of a period and the prices of usage.</p>
+            <Empty title={t.plans.noPlansYet}>
+              <p class="soft">{t.plans.aPlanHoldsTheFee}</p>
               {create}
             </Empty>
           ) : (
             <>
               <Table
-                label="Plans"
+                label={t.plans.plans}
                 rows={plans}
                 keyOf={({ svc_id }) => svc_id}
                 href={({ code }) => to('plans', code)}
                 columns={[
-                  { head: 'Name', cell: ({ name }) => name },
-                  { head: 'Code', cell: ({ code }) => <code>{code}</code> },
+                  { head: t.plans.name, cell: ({ name }) => name },
+                  { head: t.plans.code, cell: ({ code }) => <code>{code}</code> },
                   {
-                    head: 'Fee',
+                    head: t.plans.fee,
                     cell: (plan) => `${money(plan.amount_cents, plan.amount_currency)} ${plan.interval}`,
                     isNumber: true,
                   },
                   {
-                    head: 'Usage',
+                    head: t.plans.usage,
                     cell: ({ charges }) => charges.map((each) => each.billable_metric_code).join(', ') || '–',
-                    isExtra: true,
-                  },
-                  {
-                    head: 'Active subscriptions',
-                    cell: (plan) => count(plan.active_subscriptions_count),
-                    isNumber: true,
                     isExtra: true,
                   },
                 ]}

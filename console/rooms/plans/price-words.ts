@@ -1,4 +1,5 @@
 import { decimal, price } from '../../parts/amounts.ts';
+import { t } from '../../texts/en.ts';
 
 interface Range {
   from_value: number | string;
@@ -9,41 +10,40 @@ interface Range {
 }
 
 const span = ({ from_value: from, to_value: to }: Range): string =>
-  to === null ? `${decimal(String(from))} and above` : `${decimal(String(from))} to ${decimal(String(to))}`;
+  to === null ? t.plans.andAbove(decimal(String(from))) : `${decimal(String(from))} to ${decimal(String(to))}`;
 
 /** The prices of a charge as sentences. */
 export function priceWords(model: string, properties: Record<string, unknown>, currency: string): string[] {
   const of = properties as Record<string, string | undefined>;
   const flat = (amount: string | undefined) =>
-    amount !== undefined && !/^0(\.0+)?$/.test(amount) ? ` plus ${price(amount, currency)}` : '';
+    amount !== undefined && !/^0(\.0+)?$/.test(amount) ? t.plans.plus(price(amount, currency)) : '';
   const ranges = (key: string) => (properties[key] as Range[] | undefined) ?? [];
   switch (model) {
     case 'standard':
-      return [`${price(of.amount, currency)} for each unit`];
+      return [t.plans.forEachUnit(price(of.amount, currency))];
     case 'graduated':
-      return ranges('graduated_ranges').map(
-        (range) => `Units ${span(range)}: ${price(range.per_unit_amount, currency)} each${flat(range.flat_amount)}`,
+      return ranges('graduated_ranges').map((range) =>
+        t.plans.unitsEach(span(range), price(range.per_unit_amount, currency), flat(range.flat_amount)),
       );
     case 'volume':
-      return ranges('volume_ranges').map(
-        (range) =>
-          `With ${span(range)} units: ${price(range.per_unit_amount, currency)} for all of them${flat(range.flat_amount)}`,
+      return ranges('volume_ranges').map((range) =>
+        t.plans.withUnitsForAllOf(span(range), price(range.per_unit_amount, currency), flat(range.flat_amount)),
       );
     case 'graduated_percentage':
-      return ranges('graduated_percentage_ranges').map(
-        (range) => `Amounts ${span(range)}: ${decimal(range.rate)} %${flat(range.flat_amount)}`,
+      return ranges('graduated_percentage_ranges').map((range) =>
+        t.plans.amounts(span(range), decimal(range.rate), flat(range.flat_amount)),
       );
     case 'package':
       return [
-        `${price(of.amount, currency)} for each begun ${decimal(of.package_size)} units` +
-          (of.free_units && Number(of.free_units) > 0 ? `, the first ${decimal(of.free_units)} free` : ''),
+        t.plans.forEachBegunUnits(price(of.amount, currency), decimal(of.package_size)) +
+          (of.free_units && Number(of.free_units) > 0 ? t.plans.theFirstFree(decimal(of.free_units)) : ''),
       ];
     case 'percentage':
       return [
-        `${decimal(of.rate)} % of the amount${of.fixed_amount ? ` plus ${price(of.fixed_amount, currency)} an event` : ''}`,
+        `${decimal(of.rate)} % of the amount${of.fixed_amount ? t.plans.plusAnEvent(price(of.fixed_amount, currency)) : ''}`,
       ];
     case 'dynamic':
-      return ['Each event brings its price'];
+      return [t.plans.eachEventBringsItsPrice];
     default:
       return [];
   }

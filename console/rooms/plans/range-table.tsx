@@ -1,3 +1,5 @@
+import { t } from '../../texts/en.ts';
+
 type Row = Record<string, unknown>;
 
 /** Ranges of units: each begins behind the one before, and the last is open. */
@@ -24,12 +26,12 @@ export function RangeTable({
     <table class="ranges">
       <thead>
         <tr>
-          <th scope="col">From</th>
-          <th scope="col">To</th>
+          <th scope="col">{t.plans.from}</th>
+          <th scope="col">{t.plans.to}</th>
           <th scope="col">{valueLabel}</th>
-          <th scope="col">Plus, once</th>
+          <th scope="col">{t.plans.plusOnce}</th>
           <th scope="col">
-            <span class="unseen">Remove</span>
+            <span class="unseen">{t.plans.remove}</span>
           </th>
         </tr>
       </thead>
@@ -39,10 +41,10 @@ export function RangeTable({
             <td>{String(row.from_value)}</td>
             <td>
               {index === last ? (
-                <span class="soft">and above</span>
+                <span class="soft">{t.plans.andAbove2}</span>
               ) : (
                 <input
-                  aria-label={`Range ${index + 1}, to`}
+                  aria-label={t.plans.rangeTo(index + 1)}
                   inputMode="numeric"
                   value={String(row.to_value ?? '')}
                   onInput={({ currentTarget: { value } }) =>
@@ -53,7 +55,7 @@ export function RangeTable({
             </td>
             <td>
               <input
-                aria-label={`Range ${index + 1}, ${valueLabel}`}
+                aria-label={t.plans.range(index + 1, valueLabel)}
                 inputMode="decimal"
                 value={String(row[valueKey] ?? '')}
                 onInput={({ currentTarget: { value } }) => set(index, { [valueKey]: value })}
@@ -61,7 +63,7 @@ export function RangeTable({
             </td>
             <td>
               <input
-                aria-label={`Range ${index + 1}, flat amount`}
+                aria-label={t.plans.rangeFlatAmount(index + 1)}
                 inputMode="decimal"
                 value={String(row.flat_amount ?? '')}
                 onInput={({ currentTarget: { value } }) => set(index, { flat_amount: value })}
@@ -72,7 +74,7 @@ export function RangeTable({
                 <button
                   type="button"
                   class="icon"
-                  aria-label={`Remove range ${index + 1}`}
+                  aria-label={t.plans.removeRange(index + 1)}
                   onClick={() => onChange(chained(rows.filter((_, at) => at !== index)))}
                 >
                   ✕
@@ -84,7 +86,7 @@ export function RangeTable({
         <tr>
           <td colSpan={5}>
             <button type="button" class="small" onClick={add}>
-              Add a range
+              {t.plans.addARange}
             </button>
           </td>
         </tr>

@@ -1,4 +1,5 @@
 import type { ChargeModelName } from '../../../src/engine/pricing/charge-models.ts';
+import { t } from '../../texts/en.ts';
 
 export interface Charge {
   svc_id?: string;
@@ -27,9 +28,32 @@ export interface Plan {
   amount_currency: string;
   pay_in_advance: boolean;
   trial_period: number | null;
-  active_subscriptions_count: number;
-  customers_count: number;
   charges: Charge[];
+  fixed_charges?: {
+    svc_id: string;
+    add_on_code: string;
+    invoice_display_name: string;
+    charge_model: ChargeModelName;
+    units: number;
+    properties: Record<string, unknown>;
+    pay_in_advance: boolean;
+    prorated: boolean;
+  }[];
+  minimum_commitment?: { amount_cents: number };
+  usage_thresholds?: {
+    svc_id: string;
+    amount_cents: number;
+    threshold_display_name: string | null;
+    recurring: boolean;
+  }[];
+  entitlements?: {
+    entitlement: {
+      code: string;
+      name: string | null;
+      privileges: { code: string; name: string | null; value: unknown }[];
+    };
+  }[];
+  taxes?: { code: string; name: string }[];
   created_at: string;
 }
 
@@ -41,11 +65,11 @@ export interface Metric {
 
 /** Models that the editor offers; `custom` has no rules. */
 export const MODELS: readonly (readonly [ChargeModelName, string])[] = [
-  ['standard', 'One price for each unit'],
-  ['graduated', 'Price by ranges: each unit at the price of its range'],
-  ['volume', 'Price by volume: all units at the price of the range reached'],
-  ['package', 'Packages of units'],
-  ['percentage', 'Percentage of an amount'],
-  ['graduated_percentage', 'Percentage by ranges'],
-  ['dynamic', 'The event brings its price'],
+  ['standard', t.plans.onePriceForEachUnit],
+  ['graduated', t.plans.priceByRangesEachUnit],
+  ['volume', t.plans.priceByVolumeAllUnits],
+  ['package', t.plans.packagesOfUnits],
+  ['percentage', t.plans.percentageOfAnAmount],
+  ['graduated_percentage', t.plans.percentageByRanges],
+  ['dynamic', t.plans.theEventBringsItsPrice],
 ];

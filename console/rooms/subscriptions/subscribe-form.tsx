@@ -2,6 +2,7 @@ import { go, to } from '../../frame/route.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { FormDialog } from '../../parts/form.tsx';
 import { Loading } from '../../parts/states.tsx';
+import { t } from '../../texts/en.ts';
 
 /** Subscribes a customer to a plan, or changes the plan of a subscription. */
 export function SubscribeForm({
@@ -18,23 +19,23 @@ export function SubscribeForm({
   const options = plans.data.plans.map(({ code, name }) => [code, `${name} (${code})`] as const);
   return (
     <FormDialog
-      title={subscriptionId === undefined ? 'Subscribe to a plan' : 'Change the plan'}
-      submit={subscriptionId === undefined ? 'Subscribe' : 'Change'}
+      title={subscriptionId === undefined ? t.subscriptions.subscribeToAPlan : t.subscriptions.changeThePlan}
+      submit={subscriptionId === undefined ? t.subscriptions.subscribe : t.subscriptions.change}
       onClose={onClose}
       onDone={(answer) => {
         const made = (answer as { subscription?: { external_id: string } }).subscription;
         if (made) go(to('subscriptions', made.external_id));
       }}
       fields={[
-        { name: 'plan_code', label: 'Plan', type: 'select', options, value: options[0]?.[0] ?? '' },
+        { name: 'plan_code', label: t.subscriptions.plan, type: 'select', options, value: options[0]?.[0] ?? '' },
         ...(subscriptionId === undefined
           ? [
               {
                 name: 'external_id',
-                label: 'External id of the subscription',
+                label: t.subscriptions.externalIdOfTheSubscription,
                 isNeeded: true,
                 value: `${customerId}-1`,
-                hint: 'Events name the subscription by it.',
+                hint: t.subscriptions.eventsNameTheSubscriptionBy,
               },
             ]
           : []),
@@ -51,9 +52,7 @@ export function SubscribeForm({
         },
       })}
     >
-      {subscriptionId !== undefined && (
-        <p class="soft">A dearer plan begins now; a cheaper one when the period ends.</p>
-      )}
+      {subscriptionId !== undefined && <p class="soft">{t.subscriptions.aDearerPlanBeginsNow}</p>}
     </FormDialog>
   );
 }

@@ -12,9 +12,11 @@ import type { Subscription } from '../../parts/records.ts';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { day } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 import { SendEvent } from '../events/send-event.tsx';
 import { SubscribeForm } from './subscribe-form.tsx';
 import { terminates } from './terminate.ts';
+import { seriesPath, UsageChart, type UsageSeries } from './usage-series.tsx';
 
 interface ChargeUsage {
   units: string;
@@ -52,21 +54,22 @@ export function SubscriptionPage({ externalId }: { externalId: string }) {
           }}
           under={
             <>
-              Plan <a href={to('plans', subscription.plan_code)}>{subscription.plan_code}</a> · since{' '}
-              {day(subscription.started_at ?? subscription.subscription_at)}
+              {t.subscriptions.plan2}
+              <a href={to('plans', subscription.plan_code)}>{subscription.plan_code}</a>
+              {t.subscriptions.since} {day(subscription.started_at ?? subscription.subscription_at)}
               {subscription.next_plan_code &&
-                ` · ${subscription.next_plan_code} from ${day(subscription.downgrade_plan_date)}`}
+                t.subscriptions.from(subscription.next_plan_code, day(subscription.downgrade_plan_date))}
             </>
           }
           actions={
             <>
               {organization.value?.sandbox && can('event', 'write') && subscription.status === 'active' && (
-                <Action text="Send a test event">
+                <Action text={t.subscriptions.sendATestEvent}>
                   {(close) => <SendEvent subscriptionId={externalId} onClose={close} />}
                 </Action>
               )}
               {can('subscription', 'write') && subscription.status === 'active' && (
-                <Action text="Change plan">
+                <Action text={t.subscriptions.changePlan}>
                   {(close) => (
                     <SubscribeForm
                       customerId={subscription.external_customer_id}
@@ -82,19 +85,22 @@ export function SubscriptionPage({ externalId }: { externalId: string }) {
         >
           {subscription.status === 'active' && can('customer_usage') && <CurrentUsage subscription={subscription} />}
           <PastUsage subscription={subscription} />
-          <Section title="Facts">
+          <Section title={t.subscriptions.facts}>
             <div class="card padded">
               <Facts
                 of={[
-                  ['Fee of a period', money(subscription.plan_amount_cents, subscription.plan_amount_currency)],
-                  ['Billing', subscription.billing_time],
                   [
-                    'Current period',
+                    t.subscriptions.feeOfAPeriod,
+                    money(subscription.plan_amount_cents, subscription.plan_amount_currency),
+                  ],
+                  [t.subscriptions.billing, subscription.billing_time],
+                  [
+                    t.subscriptions.currentPeriod,
                     `${day(subscription.current_billing_period_started_at)} – ${day(subscription.current_billing_period_ending_at)}`,
                   ],
-                  ['Ends', day(subscription.terminated_at ?? subscription.ending_at)],
-                  ['Plan before', subscription.previous_plan_code],
-                  ['Id', <Id of={subscription.svc_id} />],
+                  [t.subscriptions.ends, day(subscription.terminated_at ?? subscription.ending_at)],
+                  [t.subscriptions.planBefore, subscription.previous_plan_code],
+                  [t.subscriptions.id, <Id of={subscription.svc_id} />],
                 ]}
               />
             </div>
@@ -113,6 +119,8 @@ function usagePath(kind: string, { external_customer_id, external_id }: Subscrip
 function CurrentUsage({ subscription }: { subscription: Subscription }) {
   const path = usagePath('projected_usage', subscription);
   const reading = useRead<{ customer_projected_usage: Usage }>(path, { everySeconds: 5 });
+  const { data } = useRead<{ usage_series: UsageSeries }>(seriesPath(subscription.external_id), { everySeconds: 30 });
+  const band = data?.usage_series.projection;
   return (
     <Shown of={reading}>
       {({ customer_projected_usage: usage }) => {
@@ -122,38 +130,46 @@ function CurrentUsage({ subscription }: { subscription: Subscription }) {
           <>
             <div class="figures">
               <Figure
-                label="Usage so far"
+                label={t.subscriptions.usageSoFar}
                 value={money(usage.amount_cents, usage.currency)}
-                note={`since ${day(usage.from_datetime)}, before taxes`}
-                origin={{ path, formula: 'amount_cents of the current window.', answer: usage }}
+                note={t.subscriptions.sinceBeforeTaxes(day(usage.from_datetime))}
+                origin={{ path, formula: t.subscriptions.amountCentsOfTheCurrent, answer: usage }}
               />
               <Figure
-                label="Projected usage"
+                label={t.subscriptions.projectedUsage}
                 value={money(projected, usage.currency)}
-                note={`by ${day(usage.to_datetime)}, if it goes on like this`}
+                note={
+                  band && band.low_cents !== null
+                    ? t.subscriptions.series.band(
+                        money(band.low_cents, usage.currency),
+                        money(band.high_cents, usage.currency),
+                      )
+                    : t.subscriptions.byIfItGoesOn(day(usage.to_datetime))
+                }
                 origin={{
                   path,
-                  formula: 'projected_amount_cents: the units so far ÷ days passed × days of the window, priced.',
+                  formula: t.subscriptions.projectedAmountCentsTheUnits,
                 }}
               />
               <Figure
-                label="Next bill, about"
+                label={t.subscriptions.nextBillAbout}
                 value={money(projected + fee, usage.currency)}
-                note={`with ${money(fee, usage.currency)} for the plan, before taxes`}
-                origin={{ path, formula: 'projected_amount_cents and plan_amount_cents of the subscription.' }}
+                note={t.subscriptions.withForThePlanBefore(money(fee, usage.currency))}
+                origin={{ path, formula: t.subscriptions.projectedAmountCentsAndPlan }}
               />
             </div>
-            <Section title="Usage of this period">
+            <Section title={t.subscriptions.usageOfThisPeriod}>
+              <UsageChart externalId={subscription.external_id} />
               {usage.charges_usage.length === 0 ? (
-                <Empty title="The plan has no usage charges" />
+                <Empty title={t.subscriptions.thePlanHasNoUsage} />
               ) : (
                 <Table
-                  label="Usage by charge"
+                  label={t.subscriptions.usageByCharge}
                   rows={usage.charges_usage}
                   keyOf={({ charge }) => charge.svc_id}
                   columns={[
                     {
-                      head: 'Charge',
+                      head: t.subscriptions.charge,
                       cell: ({ charge, billable_metric: metric }) => (
                         <>
                           {charge.invoice_display_name || metric.name}
@@ -163,17 +179,26 @@ function CurrentUsage({ subscription }: { subscription: Subscription }) {
                         </>
                       ),
                     },
-                    { head: 'Events', cell: (row) => count(row.events_count), isNumber: true, isExtra: true },
-                    { head: 'Units', cell: (row) => decimal(row.units), isNumber: true },
                     {
-                      head: 'Units projected',
+                      head: t.subscriptions.events,
+                      cell: (row) => count(row.events_count),
+                      isNumber: true,
+                      isExtra: true,
+                    },
+                    { head: t.subscriptions.units, cell: (row) => decimal(row.units), isNumber: true },
+                    {
+                      head: t.subscriptions.unitsProjected,
                       cell: (row) => decimal(row.projected_units),
                       isNumber: true,
                       isExtra: true,
                     },
-                    { head: 'Amount', cell: (row) => money(row.amount_cents, usage.currency), isNumber: true },
                     {
-                      head: 'Projected',
+                      head: t.subscriptions.amount,
+                      cell: (row) => money(row.amount_cents, usage.currency),
+                      isNumber: true,
+                    },
+                    {
+                      head: t.subscriptions.projected,
                       cell: (row) => money(row.projected_amount_cents, usage.currency),
                       isNumber: true,
                       isExtra: true,
@@ -196,21 +221,21 @@ function PastUsage({ subscription }: { subscription: Subscription }) {
   );
   if (!reading.data || reading.data.usage_periods.length === 0) return null;
   return (
-    <Section title="Past periods">
+    <Section title={t.subscriptions.pastPeriods}>
       <Table
-        label="Past periods"
+        label={t.subscriptions.pastPeriods}
         rows={reading.data.usage_periods}
         keyOf={({ from_datetime }) => from_datetime}
         href={({ svc_invoice_id }) => (svc_invoice_id ? to('invoices', svc_invoice_id) : undefined)}
         columns={[
-          { head: 'Period', cell: (each) => `${day(each.from_datetime)} – ${day(each.to_datetime)}` },
+          { head: t.subscriptions.period, cell: (each) => `${day(each.from_datetime)} – ${day(each.to_datetime)}` },
           {
-            head: 'Units',
+            head: t.subscriptions.units,
             cell: (each) =>
               each.charges_usage.map((charge) => `${charge.billable_metric.code} ${decimal(charge.units)}`).join(' · '),
             isExtra: true,
           },
-          { head: 'Usage', cell: (each) => money(each.amount_cents, each.currency), isNumber: true },
+          { head: t.subscriptions.usage, cell: (each) => money(each.amount_cents, each.currency), isNumber: true },
         ]}
       />
     </Section>

@@ -7,6 +7,7 @@ import type { Subscription } from '../../parts/records.ts';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { Choices, type PageMeta, Pager, Table } from '../../parts/table.tsx';
 import { day } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 import { SubscriptionPage } from './subscription.tsx';
 
 export default function Subscriptions() {
@@ -21,52 +22,54 @@ function List() {
     `/subscriptions${searchOf({ per_page: 25, page: query.get('page') ?? 1, status: [status] })}`,
   );
   return (
-    <Page title="Subscriptions">
+    <Page title={t.subscriptions.subscriptions}>
       <div class="bar">
         <Choices
-          label="Which subscriptions"
+          label={t.subscriptions.whichSubscriptions}
           name="status"
           options={[
-            ['', 'Active'],
-            ['pending', 'Pending'],
-            ['terminated', 'Terminated'],
-            ['canceled', 'Canceled'],
+            ['', t.subscriptions.active],
+            ['pending', t.subscriptions.pending],
+            ['terminated', t.subscriptions.terminated],
+            ['canceled', t.subscriptions.canceled],
           ]}
         />
       </div>
       <Shown of={list} rows={8}>
         {({ subscriptions, meta }) =>
           subscriptions.length === 0 ? (
-            <Empty title={`No subscription is ${status}`}>
+            <Empty title={t.subscriptions.noSubscriptionIs(status)}>
               <p class="soft">
-                A subscription ties a customer to a plan. Make one on the page of a{' '}
-                <a href={to('customers')}>customer</a>.
+                {t.subscriptions.aSubscriptionTiesACustomer} <a href={to('customers')}>{t.subscriptions.customer}</a>.
               </p>
             </Empty>
           ) : (
             <>
               <Table
-                label="Subscriptions"
+                label={t.subscriptions.subscriptions}
                 rows={subscriptions}
                 keyOf={({ svc_id }) => svc_id}
                 href={({ external_id }) => to('subscriptions', external_id)}
                 columns={[
-                  { head: 'Subscription', cell: ({ name, external_id }) => name ?? external_id },
+                  { head: t.subscriptions.subscription, cell: ({ name, external_id }) => name ?? external_id },
                   {
-                    head: 'Customer',
+                    head: t.subscriptions.customer2,
                     cell: ({ external_customer_id: id }) => <a href={to('customers', id)}>{id}</a>,
                   },
-                  { head: 'Plan', cell: ({ plan_code }) => <a href={to('plans', plan_code)}>{plan_code}</a> },
-                  { head: 'State', cell: (each) => <Badge of={each.status} /> },
                   {
-                    head: 'Fee of a period',
+                    head: t.subscriptions.plan,
+                    cell: ({ plan_code }) => <a href={to('plans', plan_code)}>{plan_code}</a>,
+                  },
+                  { head: t.subscriptions.state, cell: (each) => <Badge of={each.status} /> },
+                  {
+                    head: t.subscriptions.feeOfAPeriod,
                     cell: (each) => money(each.plan_amount_cents, each.plan_amount_currency),
                     isNumber: true,
                     isExtra: true,
                   },
-                  { head: 'Since', cell: ({ started_at }) => day(started_at), isExtra: true },
+                  { head: t.subscriptions.since2, cell: ({ started_at }) => day(started_at), isExtra: true },
                   {
-                    head: 'Period ends',
+                    head: t.subscriptions.periodEnds,
                     cell: ({ current_billing_period_ending_at: end }) => day(end),
                     isExtra: true,
                   },

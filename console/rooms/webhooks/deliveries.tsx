@@ -7,6 +7,7 @@ import { Facts } from '../../parts/page.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { Choices, type PageMeta, Pager, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 
 export interface Delivery {
   svc_id: string;
@@ -32,31 +33,31 @@ export function Deliveries({
     <>
       <div class="bar">
         <Choices
-          label="Which deliveries"
+          label={t.webhooks.whichDeliveries}
           name="status"
           options={[
-            ['', 'All'],
-            ['succeeded', 'Delivered'],
-            ['pending', 'Waiting'],
-            ['failed', 'Failed'],
+            ['', t.webhooks.all],
+            ['succeeded', t.webhooks.delivered],
+            ['pending', t.webhooks.waiting],
+            ['failed', t.webhooks.failed],
           ]}
         />
       </div>
       <Shown of={list}>
         {({ webhooks, meta }) =>
           webhooks.length === 0 ? (
-            <Empty title="Nothing was sent">
-              <p class="soft">The next invoice, payment or alert shows here.</p>
+            <Empty title={t.webhooks.nothingWasSent}>
+              <p class="soft">{t.webhooks.theNextInvoicePaymentOr}</p>
             </Empty>
           ) : (
             <>
               <Table
-                label="Deliveries"
+                label={t.webhooks.deliveries}
                 rows={webhooks}
                 keyOf={({ svc_id }) => svc_id}
                 columns={[
                   {
-                    head: 'Type',
+                    head: t.webhooks.type,
                     cell: (delivery) => (
                       <button
                         type="button"
@@ -69,17 +70,17 @@ export function Deliveries({
                       </button>
                     ),
                   },
-                  { head: 'State', cell: ({ status }) => <Badge of={status} /> },
-                  { head: 'Answer', cell: ({ http_status }) => http_status ?? <span class="soft">–</span> },
-                  { head: 'Attempts', cell: ({ retries }) => retries + 1, isNumber: true, isExtra: true },
-                  { head: 'Made', cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
+                  { head: t.webhooks.state, cell: ({ status }) => <Badge of={status} /> },
+                  { head: t.webhooks.answer, cell: ({ http_status }) => http_status ?? <span class="soft">–</span> },
+                  { head: t.webhooks.attempts, cell: ({ retries }) => retries + 1, isNumber: true, isExtra: true },
+                  { head: t.webhooks.made, cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
                   {
-                    head: 'Do',
+                    head: t.webhooks.do,
                     cell: ({ svc_id, status }) => (
                       <Offers
                         of={[
                           status === 'failed' && {
-                            text: 'Send again',
+                            text: t.webhooks.sendAgain,
                             needs: 'webhook_endpoint',
                             command: () => ({ method: 'POST', path: `/webhooks/${svc_id}/retry` }),
                           },
@@ -103,19 +104,19 @@ export function Deliveries({
         >
           <Facts
             of={[
-              ['State', opened.value.status],
-              ['Answer', opened.value.http_status],
-              ['Attempts', opened.value.retries + 1],
-              ['Last attempt', <When at={opened.value.last_retried_at ?? opened.value.created_at} />],
+              [t.webhooks.state, opened.value.status],
+              [t.webhooks.answer, opened.value.http_status],
+              [t.webhooks.attempts, opened.value.retries + 1],
+              [t.webhooks.lastAttempt, <When at={opened.value.last_retried_at ?? opened.value.created_at} />],
             ]}
           />
           {opened.value.response && (
             <>
-              <h3>What the endpoint answered</h3>
+              <h3>{t.webhooks.whatTheEndpointAnswered}</h3>
               <pre class="json">{opened.value.response}</pre>
             </>
           )}
-          <h3>What was sent</h3>
+          <h3>{t.webhooks.whatWasSent}</h3>
           <pre class="json">{JSON.stringify(opened.value.payload, null, 2)}</pre>
         </Dialog>
       )}

@@ -8,6 +8,7 @@ import { Facts, Page, Section } from '../../parts/page.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { type PageMeta, Pager, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
 import { Deliveries, type Delivery } from './deliveries.tsx';
 
 export interface Endpoint {
@@ -34,11 +35,11 @@ function List() {
   );
   return (
     <Page
-      title="Webhooks"
-      under="Where your systems hear what happens here."
+      title={t.webhooks.webhooks}
+      under={t.webhooks.whereYourSystemsHearWhat}
       actions={
         can('webhook_endpoint', 'write') && (
-          <Action text="New endpoint" isMain>
+          <Action text={t.webhooks.newEndpoint} isMain>
             {(close) => <EndpointForm onClose={close} />}
           </Action>
         )
@@ -47,26 +48,29 @@ function List() {
       <Shown of={list}>
         {({ webhook_endpoints, meta }) =>
           webhook_endpoints.length === 0 ? (
-            <Empty title="No endpoint yet">
-              <p class="soft">An endpoint gets a signed message for each invoice, payment and alert.</p>
+            <Empty title={t.webhooks.noEndpointYet}>
+              <p class="soft">{t.webhooks.anEndpointGetsASigned}</p>
             </Empty>
           ) : (
             <>
               <Table
-                label="Endpoints"
+                label={t.webhooks.endpoints}
                 rows={webhook_endpoints}
                 keyOf={({ svc_id }) => svc_id}
                 href={({ svc_id }) => to('webhooks', svc_id)}
                 columns={[
-                  { head: 'Address', cell: ({ name, webhook_url }) => name ?? webhook_url },
-                  { head: 'State', cell: ({ status }) => <Badge of={status === 'enabled' ? 'active' : status} /> },
+                  { head: t.webhooks.address, cell: ({ name, webhook_url }) => name ?? webhook_url },
                   {
-                    head: 'Hears of',
-                    cell: ({ event_types }) => (event_types ? `${event_types.length} types` : 'everything'),
+                    head: t.webhooks.state,
+                    cell: ({ status }) => <Badge of={status === 'enabled' ? 'active' : status} />,
+                  },
+                  {
+                    head: t.webhooks.hearsOf,
+                    cell: ({ event_types }) => (event_types ? t.webhooks.types(event_types.length) : 'everything'),
                     isExtra: true,
                   },
-                  { head: 'Signed by', cell: ({ signature_algo }) => signature_algo, isExtra: true },
-                  { head: 'Since', cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
+                  { head: t.webhooks.signedBy, cell: ({ signature_algo }) => signature_algo, isExtra: true },
+                  { head: t.webhooks.since, cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
                 ]}
               />
               <Pager meta={meta} />
@@ -91,32 +95,34 @@ function EndpointPage({ id }: { id: string }) {
         <Page
           title={endpoint.name ?? endpoint.webhook_url}
           badge={<Badge of={endpoint.status === 'enabled' ? 'active' : endpoint.status} />}
-          back={{ href: to('webhooks'), text: 'Webhooks' }}
+          back={{ href: to('webhooks'), text: t.webhooks.webhooks }}
           under={endpoint.name ? endpoint.webhook_url : undefined}
           actions={
             <>
               <Offers
                 of={[
                   {
-                    text: 'Send a test',
-                    submit: 'Send',
+                    text: t.webhooks.sendATest,
+                    submit: t.webhooks.send,
                     needs: 'webhook_endpoint',
-                    about: 'The endpoint gets a message of the type that tests have; it shows in the log below.',
+                    about: t.webhooks.theEndpointGetsAMessage,
                     command: () => ({ method: 'POST', path: `${path}/test` }),
                   },
                 ]}
               />
               {can('webhook_endpoint', 'write') && (
-                <Action text="Edit">{(close) => <EndpointForm endpoint={endpoint} onClose={close} />}</Action>
+                <Action text={t.webhooks.edit}>
+                  {(close) => <EndpointForm endpoint={endpoint} onClose={close} />}
+                </Action>
               )}
               <Offers
                 of={[
                   {
-                    text: 'Delete',
-                    title: 'Delete the endpoint',
+                    text: t.webhooks.deleteIt,
+                    title: t.webhooks.deleteTheEndpoint,
                     needs: 'webhook_endpoint',
                     typed: 'delete',
-                    about: 'It hears of nothing any more. What waits for it is dropped.',
+                    about: t.webhooks.itHearsOfNothingAny,
                     onDone: () => go(to('webhooks')),
                     command: () => ({ method: 'DELETE', path }),
                   },
@@ -128,19 +134,19 @@ function EndpointPage({ id }: { id: string }) {
           <div class="card padded">
             <Facts
               of={[
-                ['Signed by', endpoint.signature_algo],
-                ['Hears of', endpoint.event_types?.join(', ') ?? 'everything'],
-                ['Since', <When at={endpoint.created_at} />],
+                [t.webhooks.signedBy, endpoint.signature_algo],
+                [t.webhooks.hearsOf, endpoint.event_types?.join(', ') ?? 'everything'],
+                [t.webhooks.since, <When at={endpoint.created_at} />],
                 ...(endpoint.disabled_at
                   ? [
-                      ['Disabled', <When at={endpoint.disabled_at} />] as const,
-                      ['Why', endpoint.disabled_reason] as const,
+                      [t.webhooks.disabled, <When at={endpoint.disabled_at} />] as const,
+                      [t.webhooks.why, endpoint.disabled_reason] as const,
                     ]
                   : []),
               ]}
             />
           </div>
-          <Section title="Deliveries">
+          <Section title={t.webhooks.deliveries}>
             <Deliveries list={deliveries} />
           </Section>
         </Page>
@@ -152,26 +158,26 @@ function EndpointPage({ id }: { id: string }) {
 function EndpointForm({ endpoint, onClose }: { endpoint?: Endpoint; onClose: () => void }) {
   return (
     <FormDialog
-      title={endpoint ? 'Edit the endpoint' : 'New endpoint'}
-      submit={endpoint ? 'Save' : 'Create endpoint'}
+      title={endpoint ? t.webhooks.editTheEndpoint : t.webhooks.newEndpoint}
+      submit={endpoint ? t.webhooks.save : t.webhooks.createEndpoint}
       onClose={onClose}
       fields={[
         {
           name: 'webhook_url',
-          label: 'Address',
+          label: t.webhooks.address,
           isNeeded: true,
           value: endpoint?.webhook_url ?? '',
-          placeholder: 'https://example.com/hooks',
+          placeholder: t.webhooks.httpsExampleComHooks,
         },
-        { name: 'name', label: 'Name', value: endpoint?.name ?? '' },
+        { name: 'name', label: t.webhooks.name, value: endpoint?.name ?? '' },
         {
           name: 'signature_algo',
-          label: 'Signed by',
+          label: t.webhooks.signedBy,
           type: 'select',
           value: endpoint?.signature_algo ?? 'hmac',
           options: [
-            ['hmac', 'hmac: a key that both know'],
-            ['jwt', 'jwt: our public key'],
+            ['hmac', t.webhooks.hmacAKeyThatBoth],
+            ['jwt', t.webhooks.jwtOurPublicKey],
           ],
         },
       ]}
