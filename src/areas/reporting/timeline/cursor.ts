@@ -17,7 +17,8 @@ const MICROSECONDS = 6;
 /**
  * The place of a row as an opaque text for clients.
  *
- *   2026-11-19T06:00:00Z, activity, 0198f0c0-… → base64url of [1,"timeline","2026-11-19T06:00:00.000000Z","activity","…"]
+ *   2026-11-19T06:00:00Z, activity, 0198f0c0-… → base64url of
+ *   [1,"timeline","2026-11-19T06:00:00.000000Z","activity","0198f0c0-…"]
  *
  * Rule: console-reads.md#timeline.
  */

@@ -17,7 +17,7 @@ import { selectCharges } from '../usage/select-charges.ts';
 import { usagePeriod } from '../usage/subscription-usage.ts';
 import { countUsage } from '../usage-counts/count-usage.ts';
 import type { UsageSeriesEnvelope, UsageSeriesQuery } from './schema.ts';
-import { type Step, stepsOf } from './steps.ts';
+import { type Step, stepsOf } from './steps-of-period.ts';
 
 /** How many charges stand apart; the others are summed. */
 const MOST_CHARGES = 20;
