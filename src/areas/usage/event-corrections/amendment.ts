@@ -9,7 +9,10 @@ import { findRow } from '../../../platform/db/rows.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
 import { type BillableMetricRow, billableMetrics } from '../../catalog/billable-metrics/queries.ts';
+import { readModels } from '../../catalog/model-books/read-models.ts';
+import { getBookVersion } from '../../catalog/price-book/queries.ts';
 import { meteredText } from '../../catalog/usage-shapes/numeric-properties.ts';
+import { calledModel, rateProperties, type UnpricedCall } from '../event-rating/rate-properties.ts';
 import { canonicalText, parseProperties } from '../events/property-json.ts';
 import { unixSeconds } from '../events/timestamps.ts';
 import { type EventPayload, type EventToCorrect, isOtherPayload } from './lock-events.ts';
@@ -18,7 +21,8 @@ import type { Amendment } from './schema.ts';
 export type AmendmentWarning = 'property_missing' | 'property_not_numeric';
 
 /**
- * The payload of an event after an amendment: absent fields stay, and the metric's expression is evaluated again.
+ * The payload of an event after an amendment: absent fields stay, a call of a language model is rated from its new
+ * parts unless it brings an amount, and the metric's expression is evaluated again.
  *
  * @returns the new payload, and a warning if the metric cannot count it; it is stored anyway, as at ingestion
  * @throws Refusal 422 expression; base: value_already_exist, when nothing changes
@@ -28,17 +32,37 @@ export async function amendedPayload(
   ctx: Context,
   event: EventToCorrect,
   amendment: Amendment,
-): Promise<{ payload: EventPayload; warning: AmendmentWarning | null }> {
+): Promise<{ payload: EventPayload & { unpriced: UnpricedCall | null }; warning: AmendmentWarning | null }> {
   const amount = amendment.precise_total_amount_cents;
   const payload: EventPayload = {
     timestamp: amendment.timestamp ?? event.timestamp,
     properties: amendment.properties ?? event.properties,
     precise_total_amount_cents: amount === undefined ? event.precise_total_amount_cents : amount,
   };
+  const unpriced = amount === undefined ? await rateAgain(ctx, event, payload) : null;
   const metric = await findRow(ctx, billableMetrics, event.code);
   if (metric) payload.properties = withExpression(metric, event.code, payload);
   if (!(await isOtherPayload(ctx.db, event.id, payload))) throw refuse.invalid({ base: ['value_already_exist'] });
-  return { payload, warning: metric ? warningOf(metric, payload) : null };
+  return { payload: { ...payload, unpriced }, warning: metric ? warningOf(metric, payload) : null };
+}
+
+/**
+ * Rates a call of a language model from its new parts, at its new time; other events stay.
+ *
+ * @returns the call if it has no amount then
+ * Rule: price-book.md#healing.
+ */
+async function rateAgain(ctx: Context, event: EventToCorrect, payload: EventPayload): Promise<UnpricedCall | null> {
+  const status = own(parseProperties(event.properties), 'ai_status');
+  if (status === undefined) return null;
+  const properties = parseProperties(payload.properties);
+  const version = await getBookVersion(ctx);
+  const [book] = await readModels(ctx.db, [{ book: version, ...calledModel(properties) }]);
+  const mark = status === 'plan' ? { is_priced_by_plan: true as const } : {};
+  const rated = rateProperties(properties, mark, { book: book!, version, at: payload.timestamp });
+  payload.properties = canonicalText(rated.properties);
+  payload.precise_total_amount_cents = rated.amountCents;
+  return rated.unpriced;
 }
 
 function withExpression(

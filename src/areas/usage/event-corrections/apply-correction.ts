@@ -3,7 +3,7 @@ import type { EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { markUsage } from '../../catalog/usage-thresholds/usage-marks.ts';
 import { lockCustomerById } from '../../subscriptions/subscriptions/writes.ts';
 import { correctHours, holdUncounted } from '../ai-usage-sums/correct-hours.ts';
-import { closeUnpriced } from '../unpriced-events/close-unpriced.ts';
+import { closeUnpriced, openUnpriced } from '../unpriced-events/close-unpriced.ts';
 import { correctBudgets, readCounted } from './correct-budgets.ts';
 import { carryOver, holdShapes } from './correct-rollups.ts';
 import {
@@ -86,6 +86,8 @@ export async function applyCorrection(
   // An amended event is meant to be billed, however late it came.
   if (amendments !== null) await takeLateEvents(ctx, ids, ctx.now());
   await closeUnpriced(ctx, ids);
+  const unpriced = (amendments ?? []).flatMap(({ id, unpriced: call }) => (call ? [{ id, ...call }] : []));
+  if (unpriced.length > 0) await openUnpriced(ctx, unpriced);
   await correctHours(
     ctx,
     correctionId,

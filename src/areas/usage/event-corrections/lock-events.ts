@@ -5,6 +5,7 @@ import { isoText } from '../../../platform/db/iso-text.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { CorrectionId, EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import type { UnpricedCall } from '../event-rating/rate-properties.ts';
 import { idOfEvent } from '../events/event-key.ts';
 import { isLive } from '../events/live-events.ts';
 
@@ -23,7 +24,7 @@ export interface EventToCorrect {
 /** The new payload of an amended event. */
 export type EventPayload = Pick<EventToCorrect, 'timestamp' | 'properties' | 'precise_total_amount_cents'>;
 /** An event with what it becomes. */
-export type EventAmendment = Pick<EventToCorrect, 'id'> & EventPayload;
+export type EventAmendment = Pick<EventToCorrect, 'id'> & EventPayload & { unpriced?: UnpricedCall | null };
 
 /**
  * Locks out other corrections of a subscription's events until the transaction ends.

@@ -1,5 +1,7 @@
 import type { Scope } from '../../../platform/db/scope.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { EventId } from '../../../platform/ids.ts';
+import type { UnpricedCall } from '../event-rating/rate-properties.ts';
 
 /**
  * Closes what waits for a price after its events were corrected: healed where they have an amount now, ignored where
@@ -28,3 +30,35 @@ export const closeUnpriced = ({ db, organizationId }: Scope, eventIds: readonly 
   ) gone
   where known.organization_id = ${organizationId} and known.provider = gone.provider and known.model = gone.model
     and known.tier = gone.tier`;
+
+/**
+ * Lists calls that a correction left without an amount, unless they wait already. Rule: price-book.md#unknown-models.
+ */
+export const openUnpriced = ({ db, organizationId }: Scope, calls: readonly ({ id: EventId } & UnpricedCall)[]) => db`
+  with call as (
+    select * from jsonb_to_recordset(${json([...calls])}::jsonb) as call (id uuid, provider text, model text, tier text,
+      reason text, missing_kinds text[], tokens numeric, book text)
+  ), opened as (
+    insert into ai_unpriced as known (organization_id, event_id, external_subscription_id, provider, model, tier,
+      reason, missing_kinds, tokens, event_timestamp, book)
+    select e.organization_id, e.id, e.external_subscription_id, call.provider, call.model, call.tier, call.reason,
+      call.missing_kinds, call.tokens, e.timestamp, call.book
+    from call
+    join events e on e.id = call.id and e.organization_id = ${organizationId}
+    on conflict (organization_id, event_id) do update set status = 'open', provider = excluded.provider,
+      model = excluded.model, tier = excluded.tier, reason = excluded.reason, missing_kinds = excluded.missing_kinds,
+      tokens = excluded.tokens, event_timestamp = excluded.event_timestamp, book = excluded.book
+    where known.status <> 'open'
+    returning known.event_id, known.provider, known.model, known.tier, known.missing_kinds, known.tokens
+  )
+  insert into ai_unpriced_models as known (organization_id, provider, model, tier, missing_kinds, events, tokens,
+    first_seen_at, last_seen_at)
+  select ${organizationId}::uuid, opened.provider, opened.model, opened.tier, opened.missing_kinds, 1, opened.tokens,
+    e.created_at, e.created_at
+  from opened join events e on e.id = opened.event_id
+  where not exists (
+    select from event_batches batch
+    where batch.organization_ids @> array[${organizationId}::uuid] and opened.event_id = any (batch.event_ids))
+  on conflict (organization_id, provider, model, tier) do update set events = known.events + 1,
+    tokens = known.tokens + excluded.tokens, looked_book = null,
+    last_seen_at = greatest(known.last_seen_at, excluded.last_seen_at)`;

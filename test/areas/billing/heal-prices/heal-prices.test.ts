@@ -140,6 +140,34 @@ describe('a call of a model without a price', () => {
     expect((await fees()).map((fee: { amount_cents: number }) => fee.amount_cents)).toEqual([100, 100]);
   });
 
+  test('is rated from its new parts when it is amended, unless the correction brings an amount', async () => {
+    await sell();
+    await price();
+    await send({ ...omega('a'), flags: 'missing:output_tokens' }, omega('b'), omega('c'));
+    const amend = (id: string, fields: object) =>
+      ok(
+        story.client.post('/events/corrections', {
+          correction: { kind: 'amend', reason: 'late', external_subscription_id: 'sub', transaction_id: id, ...fields },
+        }),
+      );
+    const parts = { provider: 'openai', model: 'omega', calls: '1', tokens_input: '1000', tokens_output: '1000' };
+    await amend('a', { properties: parts });
+    expect(await event('a')).toMatchObject({
+      precise_total_amount_cents: '0.5',
+      properties: { ai_status: 'priced', ai_cost_cents: '0.5' },
+    });
+    await amend('b', { properties: { ...parts, model: 'tau' } });
+    expect(await event('b')).toMatchObject({ precise_total_amount_cents: null, properties: { ai_status: 'unpriced' } });
+    expect((await ok(story.client.get('/price_book/unknown'))).unknown_models).toMatchObject([
+      { model: 'tau', events: 1, missing_kinds: ['input', 'output'] },
+    ]);
+    await amend('c', { properties: parts, precise_total_amount_cents: '7' });
+    expect(await event('c')).toMatchObject({ precise_total_amount_cents: '7.0' });
+    await price('tau');
+    expect(await healed('b')).toMatchObject({ precise_total_amount_cents: '0.5' });
+    expect(await statuses()).toEqual([{ status: 'healed', count: 2 }]);
+  });
+
   test('stays as it is when nothing that it lacks came, or when it is ignored', async () => {
     await sell();
     await send(omega('a'), { ...omega('b'), model: 'sigma' });
