@@ -8,7 +8,7 @@ export const STYLE = `
 body { margin: 0; background: var(--ground); color: var(--text);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
   overflow-wrap: anywhere; -webkit-text-size-adjust: 100%; }
-body.embedded { background: none; }
+body.embedded { background: Canvas; }
 main { max-width: 62rem; margin: 0 auto; padding: 1.75rem 1.25rem 3rem; }
 .embedded main { padding: .25rem; max-width: none; }
 h1 { font-size: 1.625rem; line-height: 1.25; margin: 0; letter-spacing: -.01em; }
