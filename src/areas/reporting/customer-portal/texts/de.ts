@@ -192,7 +192,7 @@ export const de: PortalTexts = {
     },
     pending: {
       title: 'Das dauert etwas länger',
-      text: 'Es wird erledigt. Diese Seite sieht von selbst wieder nach, und nichts geschieht zweimal.',
+      text: 'Es wird erledigt. Mit dem Knopf sehen Sie wieder nach; nichts geschieht zweimal.',
     },
     linkSent: {
       title: 'Bitte sehen Sie in Ihre Mails',

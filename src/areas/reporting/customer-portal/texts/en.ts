@@ -187,7 +187,7 @@ export const en: PortalTexts = {
     },
     pending: {
       title: 'This takes a little longer',
-      text: 'It is being done. This page looks again by itself, and nothing is done twice.',
+      text: 'It is being done. The button looks again; nothing is done twice.',
     },
     linkSent: {
       title: 'Please look into your mail',

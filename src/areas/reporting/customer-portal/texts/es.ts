@@ -187,7 +187,7 @@ export const es: PortalTexts = {
     },
     pending: {
       title: 'Tarda un poco más',
-      text: 'Se está haciendo. Esta página vuelve a mirar sola y nada se hace dos veces.',
+      text: 'Se está haciendo. El botón vuelve a mirar; nada se hace dos veces.',
     },
     linkSent: {
       title: 'Mire su correo',

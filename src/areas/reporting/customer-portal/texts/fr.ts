@@ -187,7 +187,7 @@ export const fr: PortalTexts = {
     },
     pending: {
       title: 'Cela prend un peu plus de temps',
-      text: 'C’est en cours. Cette page vérifie d’elle-même, et rien n’est fait deux fois.',
+      text: 'C’est en cours. Le bouton vérifie de nouveau ; rien n’est fait deux fois.',
     },
     linkSent: {
       title: 'Consultez vos e-mails',

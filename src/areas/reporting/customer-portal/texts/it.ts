@@ -187,7 +187,7 @@ export const it: PortalTexts = {
     },
     pending: {
       title: 'Ci vuole un po’ di più',
-      text: 'È in corso. Questa pagina ricontrolla da sola e niente viene fatto due volte.',
+      text: 'È in corso. Il pulsante ricontrolla; niente viene fatto due volte.',
     },
     linkSent: {
       title: 'Controlli la posta',

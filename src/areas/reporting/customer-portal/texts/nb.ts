@@ -187,7 +187,7 @@ export const nb: PortalTexts = {
     },
     pending: {
       title: 'Dette tar litt lengre tid',
-      text: 'Det blir gjort. Siden ser etter på nytt av seg selv, og ingenting gjøres to ganger.',
+      text: 'Det blir gjort. Knappen ser etter på nytt; ingenting gjøres to ganger.',
     },
     linkSent: {
       title: 'Se i e-posten din',

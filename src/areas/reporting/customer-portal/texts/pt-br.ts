@@ -187,7 +187,7 @@ export const ptBr: PortalTexts = {
     },
     pending: {
       title: 'Isso demora um pouco mais',
-      text: 'Está sendo feito. Esta página verifica de novo sozinha e nada é feito duas vezes.',
+      text: 'Está sendo feito. O botão verifica de novo; nada é feito duas vezes.',
     },
     linkSent: {
       title: 'Veja seu e-mail',

@@ -187,7 +187,7 @@ export const sv: PortalTexts = {
     },
     pending: {
       title: 'Det tar lite längre tid',
-      text: 'Det görs. Sidan tittar efter igen av sig själv, och inget görs två gånger.',
+      text: 'Det görs. Knappen tittar efter igen; inget görs två gånger.',
     },
     linkSent: {
       title: 'Titta i din e-post',

@@ -187,7 +187,7 @@ export const zhTw: PortalTexts = {
     },
     pending: {
       title: '需要再等一下',
-      text: '正在處理中。本頁會自動重新查看，且不會重複執行。',
+      text: '正在處理中。按下按鈕即可重新查看，且不會重複執行。',
     },
     linkSent: {
       title: '請查看您的郵件',
