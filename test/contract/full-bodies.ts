@@ -760,6 +760,22 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
         aliases: [{ provider: 'azure', pattern: 'prod-*', target_provider: 'openai', target_model: 'alpha' }],
       },
     },
+    estimateCharge: {
+      body: {
+        charge_estimate: {
+          charge_model: 'graduated',
+          properties: {
+            graduated_ranges: [
+              { from_value: 0, to_value: 10, per_unit_amount: '1', flat_amount: '2' },
+              { from_value: 11, to_value: null, per_unit_amount: '0.5', flat_amount: '0' },
+            ],
+          },
+          currency: 'USD',
+          units: ['5', '20'],
+          events_count: 3,
+        },
+      },
+    },
     importPrices: { body: { 'openai/beta': { litellm_provider: 'openai', input_cost_per_token: 0.000003 } } },
     ignoreUnknownModel: { body: { ignore: { provider: 'openai', model: 'omega', reason: 'not sold' } } },
     checkAccess: {

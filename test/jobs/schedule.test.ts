@@ -119,6 +119,8 @@ describe('the table of periodic jobs', () => {
     webhook-sweeper        R  every 60
     endpoint-health        R  every 300
     retry-provider-events  R  every 900
+    heal-prices            R  every 300
+    ai-days                R  every 60
     check-providers        R  every 900
     release-authorizations  R  every 60
     key-usage              R  :15

@@ -41,7 +41,19 @@ describe('test clocks', () => {
       advances_count: 0,
       created_at: expect.stringMatching(/Z$/),
     });
-    expect((await org.get('/test_clock')).body).toEqual(created.body);
+    const shown = { ...created.body.test_clock, next_billing_at: null };
+    expect((await org.get('/test_clock')).body.test_clock).toEqual(shown);
+  });
+
+  test('a test clock says when a subscription is billed next', async () => {
+    const org = await service.org({ sandbox: true });
+    await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
+    const plan = { name: 'Basic', code: 'basic', interval: 'monthly', amount_cents: 0, amount_currency: 'USD' };
+    await org.post('/plans', { plan: { ...plan, pay_in_advance: false } });
+    await org.post('/customers', { customer: { external_id: 'acme' } });
+    const subscription = { external_customer_id: 'acme', plan_code: 'basic', external_id: 'acme-1' };
+    await org.post('/subscriptions', { subscription });
+    expect((await org.get('/test_clock')).body.test_clock.next_billing_at).toBe('2024-04-01T00:00:00Z');
   });
 
   test('a new test clock moves the beginning of an organization without customers to its time', async () => {

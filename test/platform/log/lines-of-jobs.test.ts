@@ -29,6 +29,7 @@ const OF_ALL = [
   'periodic work fanned out',
   'month stays in the default partition',
   'partition dropped',
+  'pools started',
   'rollups audited',
   'events not numbered',
   'days added to the archive of electronic documents',

@@ -1,3 +1,4 @@
+import { isObject } from '../../../engine/ai/price-files/read-price.ts';
 import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
 import { isUuid } from '../../../platform/ids.ts';
@@ -75,10 +76,12 @@ export async function putAliases(ctx: Context, { body: { aliases } }: { body: Al
 /**
  * Imports a file of prices into the organization's layer.
  *
- * @throws Refusal 422 currency, when the book is not in US dollars; base, when the file looks like an error
+ * @throws Refusal 422 currency, when the book is not in US dollars; base, when the file is no object, is empty or looks
+ *   like an error
  * Rule: price-book.md#imports.
  */
 export async function importPriceFile(ctx: Context, { body, query }: { body: unknown; query: PriceImportQuery }) {
+  if (!isObject(body) || Object.keys(body).length === 0) throw refuse.invalid({ base: [INVALID] });
   const { settings } = await getBookVersion(ctx);
   if (settings.currency !== 'USD') throw refuse.invalid({ currency: [INVALID] });
   const imported = await importPrices(ctx, {

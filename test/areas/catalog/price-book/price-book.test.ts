@@ -273,7 +273,7 @@ describe('imports', () => {
     },
     'openai/odd': { litellm_provider: 'openai', input_cost_per_token: 2.1875e-6, output_cost_per_token: 0 },
   });
-  const bring = (content: object, query = '') => client.post(`/price_book/import?${query}`, content);
+  const bring = (content: unknown, query = '') => client.post(`/price_book/import?${query}`, content);
 
   test('of a price map are exact, and hold long before for models that are new (PB7)', async () => {
     expect((await ok(bring(map()))).import).toEqual({
@@ -311,6 +311,13 @@ describe('imports', () => {
       changes: [{ model: 'beta', kind: 'input', from: '3.0', to: '4.8', percent: '60.0' }],
     });
   });
+
+  test.each([[42], ['a file'], [true], [[]], [null], [{}]])(
+    'that are %j, and no file of prices, are refused',
+    async (content) => {
+      expect(await refusalOf(bring(content))).toEqual([422, { base: ['value_is_invalid'] }]);
+    },
+  );
 
   test('that lack a fifth of the models are refused, unless only some providers are read', async () => {
     await ok(bring(map()));

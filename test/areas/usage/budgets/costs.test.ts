@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { until } from '../../../support/until.ts';
 import { ok } from '../../../support/words.ts';
 import { budget, decide, event, figures, type Org, subscribe } from './words.ts';
 
@@ -24,18 +25,22 @@ const BETA = {
   web_search: '10',
 };
 
-beforeEach(async () => {
-  org = await service.org();
-  await subscribe(org);
-  const entries = Object.entries(BETA).map(([kind, cost]) => ({
+const FREE = Object.fromEntries(Object.keys(BETA).map((kind) => [kind, '0']));
+
+const pricesOf = (model: string, costs: Record<string, string>) =>
+  Object.entries(costs).map(([kind, cost]) => ({
     provider: 'anthropic',
-    model: 'beta',
+    model,
     kind,
     cost,
     per: kind === 'web_search' ? 1000 : 1_000_000,
     valid_from: '2020-01-01T00:00:00Z',
   }));
-  await ok(org.post('/price_book/entries', { entries }));
+
+beforeEach(async () => {
+  org = await service.org();
+  await subscribe(org);
+  await ok(org.post('/price_book/entries', { entries: pricesOf('beta', BETA) }));
 });
 
 const month = (limit: string, fields: object = {}) => budget(org, 'month', limit, { measure: 'cost', ...fields });
@@ -105,25 +110,25 @@ test('a call without a price keeps what was held for it (BU14, until the price i
   expect(await sources()).toEqual(['provisional 8.0']);
 });
 
-test.each([
-  ['an amendment that knows its cost', 'amend', '100.0 3.0 0.0 open', ['correction 3.0', 'provisional -8.0']],
-  ['a retraction', 'retract', '100.0 0.0 0.0 open', ['provisional -8.0']],
-])('%s takes back what was held for a call without a price (BU14)', async (_, kind, figuresAfter, added) => {
-  await month('100');
-  await ask({ hold_key: 'a', amount: '8' });
-  await ask({ settle: [{ hold_key: 'a', usage: { ...AI10, model: 'omega' } }] });
-  const { event: stored } = await ok(org.get('/events/anthropic:msg10'));
-  const properties = kind === 'amend' ? { properties: { ...stored.properties, ai_cost_cents: '3' } } : {};
-  const correction = {
-    kind,
-    reason: 'test',
-    external_subscription_id: 'ada-1',
-    transaction_id: 'anthropic:msg10',
-    ...properties,
-  };
-  await ok(org.post('/events/corrections', { correction }));
-  expect(await figures(org, 'month')).toBe(figuresAfter);
-  expect((await sources()).sort()).toEqual([...added, 'provisional 8.0'].sort());
+describe('what was held for a call without a price', () => {
+  beforeEach(async () => {
+    await month('100');
+    await ask({ hold_key: 'a', amount: '8' });
+    await ask({ settle: [{ hold_key: 'a', usage: { ...AI10, model: 'omega' } }] });
+  });
+
+  test('gives way to the cost once the price is known (BU14)', async () => {
+    await ok(org.post('/price_book/entries', { entries: pricesOf('omega', { ...FREE, web_search: '10' }) }));
+    await until(async () => (await figures(org, 'month')) === '100.0 3.0 0.0 open');
+    expect((await sources()).sort()).toEqual(['correction 3.0', 'provisional -8.0', 'provisional 8.0']);
+  });
+
+  test('is taken back by a retraction', async () => {
+    const called = { external_subscription_id: 'ada-1', transaction_id: 'anthropic:msg10' };
+    await ok(org.post('/events/corrections', { correction: { kind: 'retract', reason: 'test', ...called } }));
+    expect(await figures(org, 'month')).toBe('100.0 0.0 0.0 open');
+    expect((await sources()).sort()).toEqual(['provisional -8.0', 'provisional 8.0']);
+  });
 });
 
 test('tokens in and out stand for parts, and count for budgets of tokens', async () => {
