@@ -1,6 +1,4 @@
-import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import type { Operation } from '../../../platform/operation.ts';
-import { refuse } from '../../../platform/refusal.ts';
 import { showGrossRevenue, showInvoiceCollection, showInvoicedUsage, showMrr, showOverdueBalance } from './by-month.ts';
 import { showMrrMovements, showPrepaidCredits, showRevenueStreams, showUsage } from './by-period.ts';
 import {
@@ -18,19 +16,7 @@ import {
   Usages,
 } from './schema.ts';
 
-/** Absurd amounts may sum up beyond the range of a number. */
-const refusingAbsurdAmounts =
-  (run: Operation['run']): Operation['run'] =>
-  async (ctx, input) => {
-    try {
-      return await run(ctx, input);
-    } catch (error) {
-      if (error instanceof AmountOutOfRange) throw refuse.invalid({ base: ['value_is_out_of_range'] });
-      throw error;
-    }
-  };
-
-/** A report: who may read it, and that sums which are too large are refused. */
+/** A report, and who may read it. */
 export const report = (
   operation: Pick<Operation, 'name' | 'path' | 'summary' | 'query' | 'answer' | 'run'>,
 ): Operation => ({
@@ -39,7 +25,6 @@ export const report = (
   permission: 'analytic',
   tag: 'analytics',
   kind: 'read',
-  run: refusingAbsurdAmounts(operation.run),
 });
 
 export const analyticsOperations: Operation[] = [

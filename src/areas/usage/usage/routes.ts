@@ -1,7 +1,4 @@
-import { AmountOutOfRange } from '../../../engine/money/cents.ts';
-import type { Context } from '../../../platform/context.ts';
 import type { Operation } from '../../../platform/operation.ts';
-import { refuse } from '../../../platform/refusal.ts';
 import { showCurrentUsage } from './current-usage.ts';
 import { showPastUsage } from './past-usage.ts';
 import { showProjectedUsage } from './projected-usage.ts';
@@ -27,8 +24,7 @@ export const usageOperations: Operation[] = [
     query: CurrentUsageQuery,
     answer: CustomerUsageEnvelope,
     kind: 'read',
-    run: (ctx: Context, input: Parameters<typeof showCurrentUsage>[1]) =>
-      refusingAbsurdAmounts(showCurrentUsage(ctx, input)),
+    run: showCurrentUsage,
   },
   {
     name: 'findCustomerProjectedUsage',
@@ -42,8 +38,7 @@ export const usageOperations: Operation[] = [
     query: ProjectedUsageQuery,
     answer: CustomerProjectedUsageEnvelope,
     kind: 'read',
-    run: (ctx: Context, input: Parameters<typeof showProjectedUsage>[1]) =>
-      refusingAbsurdAmounts(showProjectedUsage(ctx, input)),
+    run: showProjectedUsage,
   },
   {
     name: 'findAllCustomerPastUsage',
@@ -58,13 +53,3 @@ export const usageOperations: Operation[] = [
     run: showPastUsage,
   },
 ];
-
-/** The caller sets units and prices, so an amount that overflows is refused. */
-async function refusingAbsurdAmounts<Answer>(answer: Promise<Answer>): Promise<Answer> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof AmountOutOfRange) throw refuse.invalid({ base: ['value_is_out_of_range'] });
-    throw error;
-  }
-}
