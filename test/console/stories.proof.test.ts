@@ -191,7 +191,9 @@ describe.skipIf(lacksChromium())('the console in a browser', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Ada' }).waitFor();
+    const searching = page.locator('[role=combobox]:focus');
     await page.keyboard.press('/');
+    await searching.waitFor();
     await page.keyboard.type('ADA');
     // CO26: the customer that is called so stands before its subscription, which only begins with it.
     await page.getByRole('option', { name: /^Ada Customer · ada/ }).waitFor();
@@ -200,6 +202,7 @@ describe.skipIf(lacksChromium())('the console in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'ada-1' }).waitFor();
     await page.keyboard.press('/');
+    await searching.waitFor();
     await page.keyboard.type('Invoices');
     await page.getByRole('option', { name: /^Invoices/ }).waitFor();
     await page.keyboard.press('Enter');
