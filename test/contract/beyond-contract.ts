@@ -184,6 +184,12 @@ const BEYOND: readonly Beyond[] = [
     lacks: 'email',
   },
   {
+    rule: 'provider-connections.md#sandbox-provider: input payment_provider "sandbox" is accepted',
+    request: /POST \/customers$/,
+    at: 'customer.billing_configuration.payment_provider',
+    is: (value) => value === 'sandbox',
+  },
+  {
     rule: 'customers.md#payment-provider: payment_provider null unlinks',
     request: /POST \/customers/,
     at: 'customer.billing_configuration.payment_provider',
