@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { filterChooser, textUnder } from '../../../engine/metrics/choose-filter.ts';
 import { propertyText } from '../../../engine/metrics/property-text.ts';
-import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import { exponentOf } from '../../../engine/money/currency.ts';
 import { type Decimal, decimal, decimalText, ONE, ZERO } from '../../../engine/money/decimal.ts';
 import { instantFee } from '../../../engine/pricing/instant-fee.ts';
@@ -142,19 +141,14 @@ function priced(
   units: Decimal,
   { plan_amount_currency }: EstimatedSubscription,
 ) {
-  try {
-    return instantFee({
-      charge_model: charge.charge_model as 'standard' | 'percentage',
-      properties,
-      units,
-      metric: charge.metric,
-      exponent: exponentOf(plan_amount_currency),
-      conversionRate: charge.conversion_rate,
-    });
-  } catch (error) {
-    if (error instanceof AmountOutOfRange) throw refuse.invalid({ base: ['value_is_out_of_range'] });
-    throw error;
-  }
+  return instantFee({
+    charge_model: charge.charge_model as 'standard' | 'percentage',
+    properties,
+    units,
+    metric: charge.metric,
+    exponent: exponentOf(plan_amount_currency),
+    conversionRate: charge.conversion_rate,
+  });
 }
 
 /** The number in the metric's field: 0 if it is missing or not a number, 1 for a metric without a field. */
