@@ -9,7 +9,7 @@ import { newId } from '../platform/ids.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import { Refusal, refuse } from '../platform/refusal.ts';
 import type { Replies } from '../platform/replies/replies.ts';
-import { replyUnlessRefused } from './watch-pools.ts';
+import { type HandOver, replyUnlessRefused } from './watch-pools.ts';
 
 /** Limits of budgets.md#decisions: a job is one statement under locks, and one organization's. */
 const MOST_IN_JOB = 200;
@@ -25,6 +25,7 @@ interface LaneDeps {
   replies: Replies;
   config: Pick<Config, 'WRITE_TIMEOUT_SECONDS'>;
   processId: string;
+  handOver: Pick<HandOver, 'refuseIfInVain'>;
 }
 
 /** A question with who asks it. */
@@ -52,7 +53,8 @@ interface DecisionOutcome {
 /** Collects the decisions of each organization into few jobs. */
 export interface DecisionsLane {
   /**
-   * @throws Refusal of the decision; 503 when too many wait or deciding failed for good; 504 write_pending
+   * @throws Refusal of the decision; 503 when nobody would decide, too many wait or deciding failed for good; 504
+   *   write_pending
    */
   decide(asked: Asked): Promise<DecisionOutcome>;
   /**
@@ -111,6 +113,7 @@ export function createDecisionsLane(deps: LaneDeps): DecisionsLane {
   }
 
   async function ask(asked: Asked): Promise<Exclude<DecisionReply, { refusal: unknown }>> {
+    deps.handOver.refuseIfInVain('decisions');
     if (waiting >= MOST_WAITING) throw refuse.unavailable();
     waiting += 1;
     const reply = await new Promise<DecisionReply>((resolve, reject) => {

@@ -127,7 +127,8 @@ export async function openDoor(config: Config, options: DoorOptions): Promise<Do
   const keepPosition = async (organizationId: OrganizationId) =>
     replicas?.note(await positions?.keep([organizationId]));
   const lane = { sql: runtime.sql, producer: runtime.producer, replies, config, processId, keepPosition };
-  const decisions = createDecisionsLane(lane);
+  const handOver = watchHandOver(runtime.redis, prefix, { parts: partsOf(config), whyNoWrites: standby.why });
+  const decisions = createDecisionsLane({ ...lane, handOver });
   const events = createEventsLane({ ...runtime, redis: limiterRedis, replies, config, processId, decisions });
   const deps: EdgeDeps = {
     cell,
@@ -154,7 +155,7 @@ export async function openDoor(config: Config, options: DoorOptions): Promise<Do
     turns: new Turns(),
     events,
     decisions,
-    handOver: watchHandOver(runtime.redis, prefix, { parts: partsOf(config), whyNoWrites: standby.why }),
+    handOver,
     uncommitted,
     wire: createWire(config.WIRE_PREFIX),
   };

@@ -6,7 +6,7 @@ import { refuse } from '../platform/refusal.ts';
 import type { QueueName } from '../queues.ts';
 
 /** Queues whose callers wait for the answer of a worker. */
-const WAITED = ['writes', 'asking', 'credit-notes', 'events'] as const satisfies QueueName[];
+const WAITED = ['writes', 'asking', 'credit-notes', 'events', 'decisions'] as const satisfies QueueName[];
 type Waited = (typeof WAITED)[number];
 
 const LOOK_EVERY_MS = 1000;

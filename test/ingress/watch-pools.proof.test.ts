@@ -81,7 +81,7 @@ describeOfOneRedis('over HTTP', () => {
   let way: Cuttable;
   let ingress: Ingress;
   let workers: Awaited<ReturnType<typeof startPools>>;
-  const pools = () => startPools(service.config, ['writes', 'events'], log);
+  const pools = () => startPools(service.config, ['writes', 'events', 'budgets'], log);
   beforeAll(async () => {
     service = await startService({
       pools: [],
@@ -131,6 +131,30 @@ describeOfOneRedis('over HTTP', () => {
     expect((await api.get('/customers')).body.meta.total_count).toBe(count);
     await until(async () => (await customer()).status === 200);
     expect((await api.get('/customers')).body.meta.total_count).toBe(count + 1);
+  }, 60_000);
+
+  test('with nobody to decide, decisions and usage that settles a hold get 503 at once, and usage without waits', async () => {
+    const { api } = await client();
+    const usage = (fields: object) =>
+      api.post('/ai/usage', {
+        ai_usage: { provider: 'p', model: 'm', parts: { input: 1 }, transaction_id: randomUUID(), ...fields },
+      });
+    const settling = () => usage({ hold_key: 'unknown' });
+    const deciding = () =>
+      api.post('/budget_decisions', {
+        decision: { hold_key: randomUUID(), external_subscription_id: 's', amount: '1' },
+      });
+    const statuses = async () => [(await settling()).status, (await deciding()).status];
+    expect(await statuses()).toEqual([422, 200]);
+    await workers.close();
+    workers = await startPools(service.config, ['writes', 'events'], log);
+    await until(async () => (await settling()).status === 503);
+    await refusedAtOnce(settling);
+    await refusedAtOnce(deciding);
+    await until(async () => (await usage({ external_subscription_id: 's' })).status === 200);
+    await workers.close();
+    workers = await pools();
+    await until(async () => (await settling()).status === 422);
   }, 60_000);
 
   test('with all workers gone writes and events get 503 at once, and 200 when they are back', async () => {
