@@ -10,6 +10,7 @@ import { answeredInTime } from './database-in-time.ts';
 import type { EdgeDeps, Outcome } from './edge-deps.ts';
 import { Ending } from './ending.ts';
 import { ignoredHeader } from './ignored-fields.ts';
+import { otlpError } from './otlp-errors.ts';
 import { addressOf, type EdgeLocals, type Limit, type RateFigures } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
@@ -59,12 +60,13 @@ export function answerRequest(
       if (operation.isLogged) deps.uncommitted.note(call, used.wire.answer(outcome));
     } catch (error) {
       const answer = answerOfError(error, deps.log, { requestId, operation: operation.name });
-      const body =
+      const ownBody =
         error instanceof Refusal ? bodyWithPlaces(call?.operation ?? operation, call?.read ?? {}, error) : answer.body;
-      const text = JSON.stringify(
-        answer.status === 503 && deps.cell !== undefined ? { ...body, cell: deps.cell } : body,
-      );
-      outcome = { status: answer.status, text, headers: answer.headers };
+      const inCell = answer.status === 503 && deps.cell !== undefined ? { ...ownBody, cell: deps.cell } : ownBody;
+      const { status, body, headers } = operation.errorsAsOtlp
+        ? otlpError(answer, inCell)
+        : { ...answer, body: inCell };
+      outcome = { status, text: JSON.stringify(body), headers };
       const isLogged = operation.kind === 'command' || operation.isLogged;
       if (isLogged && call) deps.uncommitted.note(call, used.wire.answer(outcome));
     }

@@ -254,7 +254,7 @@ export const FIELD_ROWS: readonly CodeRow[] = [
     'The invoice is not final, or is paid',
     'Check `status` and `payment_status`',
   ],
-  ['invalid_json', 'createBulkEvents', 'The line is no JSON', 'Correct the line'],
+  ['invalid_json', 'createBulkEvents createLitellmUsage', 'The line is no JSON', 'Correct the line'],
   ['invalid_key_value_pair', 'wallets', 'Metadata of transactions are pairs of `key` and `value`', 'Correct the pair'],
   ['invalid_limitations', 'wallets', 'The limits of the wallet have the wrong form', 'See `applies_to`'],
   ['invalid_markup_rate', 'plans', 'Not a percentage from -100 to 10 000 as text', 'Correct `properties.markup_rate`'],
@@ -358,7 +358,7 @@ export const FIELD_ROWS: readonly CodeRow[] = [
   ['next_subscription_incomplete', 'subscriptions', 'The next plan waits for its payment', 'Wait, or cancel it'],
   ['no_alerts', 'createSubscriptionAlert createCustomerWalletAlert', 'The list of alerts is empty', 'Send one or more'],
   ['no_default_payment_method', 'createSubscription', 'The customer has no default method', 'Set one as default'],
-  ['no_events', 'createBatchEvents createAiUsageBatch', 'The batch is empty', 'Send one or more'],
+  ['no_events', 'createBatchEvents createAiUsageBatch createLitellmUsage', 'The batch is empty', 'Send one or more'],
   [
     'no_linked_payment_provider',
     'payment_methods subscriptions invoicePaymentUrl walletTransactionPaymentUrl',
@@ -483,7 +483,7 @@ export const FIELD_ROWS: readonly CodeRow[] = [
   ['too_many_budgets', 'createBudget', 'The organization has 10 000 budgets', 'Delete some'],
   [
     'too_many_events',
-    'createBatchEvents createBulkEvents createAiUsageBatch',
+    'createBatchEvents createBulkEvents createAiUsageBatch createLitellmUsage',
     'More events or lines than one request takes',
     'Send several requests',
   ],

@@ -42,6 +42,8 @@ const REFUSALS: Record<number, [name: string, description: string]> = {
   504: ['WritePending', 'The write goes on: its Idempotency-Key gets the answer'],
 };
 const ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+const OTLP_ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/OtlpError' } } };
+const OtlpErrorBody = z.object({ code: z.int(), message: z.string() });
 /** Statuses whose codes repeat the status. */
 const WITHOUT_CODES = new Set([404, 413, 415, 429, 503, 504]);
 
@@ -53,6 +55,7 @@ export function openApiDocument(operations: readonly Operation[], facts: { url: 
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
   registry.registerComponent('schemas', 'Error', travelling(ErrorBody));
+  registry.registerComponent('schemas', 'OtlpError', travelling(OtlpErrorBody));
   for (const [name, description] of Object.values(REFUSALS))
     registry.registerComponent('responses', name, { description, content: ERROR_CONTENT });
   for (const operation of operations) if (!operation.hidden) registry.registerPath(routeOf(operation));
@@ -133,6 +136,7 @@ function errorsOf(operation: Operation): RouteConfig['responses'] {
   return Object.fromEntries(
     statuses.map(([status, [name, sentence]]) => {
       const names = codes.filter((each) => each.status === Number(status)).map(({ code }) => `\`${code}\``);
+      if (operation.errorsAsOtlp) return [status, { description: sentence, content: OTLP_ERROR_CONTENT }];
       const isNamed = names.length > 0 && !WITHOUT_CODES.has(Number(status));
       if (!isNamed) return [status, { $ref: `#/components/responses/${name}` }];
       return [status, { description: `${sentence}: ${names.join(', ')}`, content: ERROR_CONTENT }];

@@ -80,9 +80,7 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   }
   if (operation.readsOwnBody) {
     refuseFilters(unwanted);
-    const db = () => statementsOf(deps, call);
-    const sent = { identity, requestId, request, query, translate: deps.wire.body, db };
-    return written(deps, await deps.events.bulk(sent));
+    return written(deps, await readOwnBody(deps, call, query));
   }
   const takesBody = operation.method !== 'get';
   const pause = deps.turns.pauseOf(identity.organizationId);
@@ -112,7 +110,6 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   if (operation.kind === 'command') return runCommand(deps, call, input, idempotency);
   if (operation.writesWhen?.(input)) return runCommand(deps, call, input, sentKey(call, query, body));
   if (operation.isDecided?.(input)) {
-    deps.handOver.refuseIfInVain('decisions');
     const { organizationId, sandbox } = identity;
     const decision = input.body as AskedDecision;
     return written(deps, await deps.decisions.decide({ organizationId, sandbox, requestId, decision }));
@@ -148,6 +145,16 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   };
   if (takesBody) return readAgainIfStruck(deps.heavyReads.of(identity.organizationId, call.signal));
   return deps.heavyReads.answer(askedBy(call, form, wanted.position), readAgainIfStruck);
+}
+
+/** Lines of events, or records of other programs. */
+function readOwnBody(deps: EdgeDeps, call: Call, query: Query): Promise<Outcome> {
+  const { operation, identity, requestId, request, response } = call;
+  const sent = { identity, requestId, request, query, db: () => statementsOf(deps, call) };
+  const { readsRecords: door, category = 'default' } = operation;
+  if (!door) return deps.events.bulk({ ...sent, translate: deps.wire.body });
+  const countMore = () => deps.limiters.organization[category](request, response);
+  return deps.events.records(door, { ...sent, countMore, pause: deps.turns.pauseOf(identity.organizationId) });
 }
 
 /**

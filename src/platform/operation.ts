@@ -138,6 +138,10 @@ export interface Operation {
   bodyLimitBytes?: number;
   /** For the events lane: it reads the body, of this type, itself while it arrives. */
   readsOwnBody?: { contentType: string; description: string };
+  /** With it: the records of which program the body holds; without it lines of events. */
+  readsRecords?: 'gateway' | 'traces' | 'logs';
+  /** Its errors have the form of OTLP. */
+  errorsAsOtlp?: true;
   /**
    * For the events lane: the body with CloudEvents 1.0, a list of them or one, which may also be in binary mode
    * (cloud-events.md#modes).

@@ -94,7 +94,7 @@ test('every example of the API description is accepted, or refused with an error
     const { status, body } = await client[operation.method as 'post'](
       pathOf(operation, world),
       isText ? undefined : withIds(example, ofExample),
-      isText ? { raw: example, headers: { 'content-type': 'application/x-ndjson' } } : {},
+      isText ? { raw: example, headers: { 'content-type': operation.readsOwnBody!.contentType } } : {},
     );
     made.set(name, body);
     const what = body?.resource ?? wordsOf(body?.error_details ?? {});

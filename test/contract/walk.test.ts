@@ -78,7 +78,7 @@ test('every operation without a known key is refused with 401', async () => {
       expect({ at: routeOf(operation), status, body }).toEqual({
         at: routeOf(operation),
         status: 401,
-        body: { status: 401, error: 'Unauthorized' },
+        body: operation.errorsAsOtlp ? { code: 16, message: 'Unauthorized' } : { status: 401, error: 'Unauthorized' },
       });
     }
 });
@@ -108,7 +108,9 @@ test('a key without permissions is refused with 403 that names mode and resource
     expect({ at: routeOf(operation), status, body }).toEqual({
       at: routeOf(operation),
       status: 403,
-      body: { status: 403, error: 'Forbidden', code },
+      body: operation.errorsAsOtlp
+        ? { code: 7, message: `Forbidden; ${code}` }
+        : { status: 403, error: 'Forbidden', code },
     });
     expect(headers).toHaveProperty('x-ratelimit-limit');
   }

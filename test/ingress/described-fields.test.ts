@@ -101,7 +101,8 @@ test('every row of the words is the meaning of some field', () => {
 });
 
 test('every operation with a body shows one, and no other has an example', () => {
-  const bodied = all.filter(jsonOf);
+  const isText = new Set(shownOperations.filter(({ readsOwnBody }) => readsOwnBody).map(({ name }) => name));
+  const bodied = all.filter((each) => jsonOf(each) && !isText.has(each.operationId));
   expect(Object.keys(BODY_EXAMPLES).sort()).toEqual(bodied.map(({ operationId }) => operationId).sort());
   for (const operation of bodied) expect(jsonOf(operation)!.example, operation.operationId).toBeDefined();
 });

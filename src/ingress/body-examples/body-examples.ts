@@ -2,6 +2,7 @@ import { BUDGET_EXAMPLES } from './budgets.ts';
 import { CATALOG_EXAMPLES } from './catalog.ts';
 import { CUSTOMER_EXAMPLES } from './customers.ts';
 import { MONEY_EXAMPLES } from './money.ts';
+import { RECORD_EXAMPLES } from './records.ts';
 import { BULK_EXAMPLE, USAGE_EXAMPLES } from './usage.ts';
 
 /** One body that is accepted, by operation, for the API description. */
@@ -14,4 +15,4 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
 };
 
 /** The same of bodies that are no JSON. */
-export const TEXT_EXAMPLES: Readonly<Record<string, string>> = { createBulkEvents: BULK_EXAMPLE };
+export const TEXT_EXAMPLES: Readonly<Record<string, string>> = { createBulkEvents: BULK_EXAMPLE, ...RECORD_EXAMPLES };

@@ -5,7 +5,7 @@ import { newId } from '../../platform/ids.ts';
 import { noteFallback } from '../../platform/redis/fallbacks.ts';
 import { refuse } from '../../platform/refusal.ts';
 
-/** Bulk requests of one organization at a time, and how long others wait (bulk-events.md#bulk). */
+/** Requests of one organization and kind at a time, and how long others wait (bulk-events.md#bulk). */
 const PLACES = 2;
 const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
@@ -22,7 +22,7 @@ redis.call('zadd', KEYS[1], now + ARGV[3], ARGV[1])
 redis.call('pexpire', KEYS[1], ARGV[3])
 return 1`;
 
-/** A place among the bulk requests of an organization. */
+/** A place among the large requests of an organization. */
 export interface BulkPlace {
   /** Renews the lease of the place. */
   keep(): Promise<void>;
@@ -30,8 +30,10 @@ export interface BulkPlace {
 }
 
 /**
- * Waits for a place among the bulk requests of an organization, over all ingress processes. Without Redis every request
- * has one, because nothing can be stored anyway.
+ * Waits for a place among the large requests of an organization, over all ingress processes. Without Redis every
+ * request has one, because nothing can be stored anyway.
+ *
+ * kind  of request: lines of events, or records of other programs
  *
  * @throws Refusal 429 after ten seconds
  */
@@ -39,9 +41,9 @@ export async function takeBulkPlace(
   redis: Redis,
   prefix: string,
   organizationId: OrganizationId,
-  patienceMs = PATIENCE_MS,
+  { kind = 'bulk', patienceMs = PATIENCE_MS }: { kind?: 'bulk' | 'records'; patienceMs?: number } = {},
 ): Promise<BulkPlace> {
-  const key = `${prefix}:bulk:${organizationId}`;
+  const key = `${prefix}:${kind}:${organizationId}`;
   const id = newId();
   const fellBack = (error: unknown) => noteFallback(redis, 'bulk places', error);
   const take = () => redis.eval(TAKE, 1, key, id, PLACES, LEFT_MS).catch((error) => fellBack(error) ?? 1);

@@ -32,6 +32,7 @@ import { storeLines } from './bulk.ts';
 import { takeBulkPlace } from './bulk-places.ts';
 import { BulkReport } from './bulk-report.ts';
 import { createCoalescer } from './coalescer.ts';
+import { type RecordsDoor, readRecords, storeInChunks } from './records.ts';
 import { ConnectionLost, unpackedBody } from './unpack.ts';
 import { answerUsage, mayBeLarge, readUsage } from './usage.ts';
 
@@ -64,10 +65,14 @@ interface EventsAnswer {
   headers?: Record<string, string>;
 }
 
+/** A request whose body holds records of another program. */
+export type RecordsRequest = Omit<EventsRequest, 'body' | 'isOfCloudEvents'>;
+
 /** What the edge calls for operations of kind `events`; the text is the serialised body. Refusals are thrown. */
 export interface EventsLane {
   answer(operation: Operation, request: EventsRequest): Promise<EventsAnswer>;
   bulk(request: BulkRequest): Promise<EventsAnswer>;
+  records(door: RecordsDoor, request: RecordsRequest): Promise<EventsAnswer>;
   /** Input of the same operation as a command, for a request with an Idempotency-Key. */
   input(operation: Operation, request: EventsRequest): Promise<EventsInput | UsageInput>;
   /**
@@ -189,6 +194,35 @@ export function createEventsLane(deps: {
         for (const [outcome, lines] of Object.entries(report.counts())) deps.metrics.bulkLines.inc({ outcome }, lines);
       }
     },
+    async records(door, request) {
+      const sent = senderOf(request, 'full');
+      const scope = scopeOf(request);
+      const kind = 'records' as const;
+      const place = await takeBulkPlace(deps.redis, config.REDIS_PREFIX, sent.organization_id, { kind });
+      try {
+        const calls = await readRecords(door, request.request, sent.received_at, request.pause);
+        await countMore(request, calls.items.length);
+        const items = await readUsageItems(calls.items, {
+          sender: sent,
+          settings: await facts.settings(scope),
+          pause: request.pause,
+          find: (subjects) => facts.subscriptions(scope, subjects),
+        });
+        const input: UsageInput = { form: 'tolerant', sender: sent, items, isOfRecords: true };
+        const storing = {
+          send: send(request.requestId),
+          isFull: () => coalescer.isFull(sent.organization_id),
+          keep: () => place.keep(),
+          patienceMs: config.WRITE_TIMEOUT_SECONDS * 1000,
+        };
+        return { status: 200, text: calls.answer(input, await storeInChunks(storing, input)) };
+      } catch (error) {
+        request.request.resume();
+        throw error instanceof ConnectionLost ? refuse.badRequest('the body ended early') : error;
+      } finally {
+        await place.leave();
+      }
+    },
     async settlements(request, usage) {
       const sent = sender(request);
       const scope = scopeOf(request);
@@ -209,7 +243,7 @@ export function createEventsLane(deps: {
 }
 
 /** Every further hundred events of a tolerant request count as one more request. */
-async function countMore(request: EventsRequest, events: number): Promise<void> {
+async function countMore(request: Pick<EventsRequest, 'countMore'>, events: number): Promise<void> {
   for (let counted = EVENTS_A_REQUEST; counted < events; counted += EVENTS_A_REQUEST) await request.countMore();
 }
 

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 import { Refusal, refuse } from '../../platform/refusal.ts';
 
 /** Limits of a bulk body (bulk-events.md#bulk). */
-const MOST_PACKED_BYTES = 8 * 1024 * 1024;
+const MOST_BULK_PACKED = 8 * 1024 * 1024;
 const MOST_RATIO = 100;
 
 /** The client disconnected in the middle of its body, so there is nothing to answer. */
@@ -16,11 +16,15 @@ export class ConnectionLost extends Error {}
  *
  * @throws Refusal 415 of an unknown encoding, 413 beyond a limit, 400 of broken compression; ConnectionLost
  */
-export function unpackedBody(request: IncomingMessage, mostBytes: number): AsyncIterable<Buffer> {
+export function unpackedBody(
+  request: IncomingMessage,
+  mostBytes: number,
+  mostPacked = MOST_BULK_PACKED,
+): AsyncIterable<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const isPacked = encoding === 'gzip';
   if (!isPacked && encoding !== 'identity') throw refuse.unsupportedMediaType();
-  const most = isPacked ? MOST_PACKED_BYTES : mostBytes;
+  const most = isPacked ? mostPacked : mostBytes;
   if (Number(request.headers['content-length'] ?? 0) > most) throw refuse.tooLarge();
   const received = { bytes: 0 };
   const body = limited(received, request, most);

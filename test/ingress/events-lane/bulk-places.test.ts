@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 test('an organization has two places for bulk requests; a third request waits and finally gives up', async () => {
-  const take = (patienceMs: number) => takeBulkPlace(redis, prefix, 'o', patienceMs);
+  const take = (patienceMs: number) => takeBulkPlace(redis, prefix, 'o', { patienceMs });
   const first = await take(0);
   const second = await take(0);
   await first.keep(); // needs no further place
@@ -25,7 +25,7 @@ test('an organization has two places for bulk requests; a third request waits an
   const third = take(5000);
   await second.leave();
   await (await third).leave();
-  await takeBulkPlace(redis, prefix, 'another', 0);
+  await takeBulkPlace(redis, prefix, 'another', { patienceMs: 0 });
   await first.leave();
   expect(await redis.zcard(`${prefix}:bulk:o`)).toBe(0);
 });
@@ -38,7 +38,7 @@ test('without Redis every bulk request has a place', async () => {
     retryStrategy: null,
   });
   away.on('error', () => {});
-  const place = await takeBulkPlace(away, prefix, 'o', 0);
+  const place = await takeBulkPlace(away, prefix, 'o', { patienceMs: 0 });
   await place.leave();
   away.disconnect();
 });

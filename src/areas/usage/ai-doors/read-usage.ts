@@ -17,6 +17,8 @@ export interface UsageInput {
   items: UsageItem[];
   /** They came as CloudEvents, whose attributes errors name. */
   isOfCloudEvents?: true;
+  /** They came as records of another program, which has no fields of ours. */
+  isOfRecords?: true;
 }
 
 /** An item before its subscription is known. */

@@ -10,9 +10,12 @@ import {
   CreatedUsage,
   CreatedUsages,
   FormatList,
+  LogRecordsAnswer,
   PreviewedUsage,
+  RecordsResults,
   SetupEnvelope,
   SetupInput,
+  SpansAnswer,
   SubjectList,
   SubjectListQuery,
   SubjectsEnvelope,
@@ -25,6 +28,12 @@ const shared = { permission: 'event', tag: 'ai_usage' } as const;
 const SINGLE_LIMIT_BYTES = 512 * 1024;
 const BATCH_LIMIT_BYTES = 5 * 1024 * 1024;
 const lane = { ...shared, method: 'post', kind: 'events', category: 'events', holdsUsage: true } as const;
+/** Records of other programs; each names itself, so a repetition is a replay without an Idempotency-Key. */
+const records = { ...lane, ignoresIdempotencyKey: true, query: CreateEventQuery, run: neverACommand } as const;
+
+function neverACommand(): Promise<never> {
+  return Promise.reject(new Error('records travel in the events lane only'));
+}
 
 export const aiUsageOperations: Operation[] = [
   {
@@ -50,6 +59,38 @@ export const aiUsageOperations: Operation[] = [
     cloudEvents: { isList: true, body: CloudEventsBody },
     answer: CreatedUsages,
     run: storeUsageInCommand,
+  },
+  {
+    ...records,
+    name: 'createLitellmUsage',
+    path: '/ai/usage/litellm',
+    summary: 'Send what a LiteLLM gateway logged: a list, one payload, or one a line, at most 1 000',
+    readsOwnBody: {
+      contentType: 'application/json',
+      description: 'Payloads of LiteLLM without a root; one a line also as `application/x-ndjson`; gzip is unpacked',
+    },
+    readsRecords: 'gateway',
+    answer: RecordsResults,
+  },
+  {
+    ...records,
+    name: 'createOtlpTraces',
+    path: '/otlp/v1/traces',
+    summary: 'Send spans by an OTLP exporter: those that are calls of models are stored',
+    readsOwnBody: { contentType: 'application/json', description: 'A request of OTLP in JSON; gzip is unpacked' },
+    readsRecords: 'traces',
+    errorsAsOtlp: true,
+    answer: SpansAnswer,
+  },
+  {
+    ...records,
+    name: 'createOtlpLogs',
+    path: '/otlp/v1/logs',
+    summary: 'Send log records by an OTLP exporter: those that are calls of models are stored',
+    readsOwnBody: { contentType: 'application/json', description: 'A request of OTLP in JSON; gzip is unpacked' },
+    readsRecords: 'logs',
+    errorsAsOtlp: true,
+    answer: LogRecordsAnswer,
   },
   {
     ...shared,

@@ -107,6 +107,18 @@ export const CreatedUsages = z.object({
   counts: UsageCounts.optional(),
 });
 
+/** What became of the records of a gateway. */
+export const RecordsResults = z.object({
+  results: UsageResults,
+  counts: UsageCounts,
+  verdicts: z.array(ExplanationView).optional(),
+});
+/** Answers of OTLP, whose integers of 64 bits are texts. */
+const partialSuccess = <Name extends string>(rejected: Name) =>
+  z.object({ partialSuccess: z.object({ [rejected]: z.string(), errorMessage: z.string() }).optional() });
+export const SpansAnswer = partialSuccess('rejectedSpans');
+export const LogRecordsAnswer = partialSuccess('rejectedLogRecords');
+
 export const CallQuery = z.object({ external_subscription_id: textFilter });
 
 export const FormatList = z.object({

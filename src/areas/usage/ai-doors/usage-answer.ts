@@ -93,18 +93,25 @@ export function resultOf(item: UsageItem, verdicts: readonly Verdict[]): Result 
 }
 
 /** Results and counts of a tolerant request, as JSON members. */
-export function resultsText({ items, isOfCloudEvents }: UsageInput, verdicts: readonly (readonly Verdict[])[]): string {
+function resultsText(
+  { items, isOfCloudEvents, isOfRecords }: UsageInput,
+  verdicts: readonly (readonly Verdict[])[],
+): string {
   const counts: Record<Result['status'], number> = { stored: 0, replayed: 0, rejected: 0, ignored: 0 };
   const results = items.map((item, index) => {
     const { status, transaction_id, errors } = resultOf(item, verdicts[index]!);
     counts[status] += 1;
     if (!errors) return { index, transaction_id, status };
-    const places = isOfCloudEvents ? [] : placesOfEvent(errors, ['ai_usages', index], AI_USAGE_FIELDS);
+    const places = isOfCloudEvents || isOfRecords ? [] : placesOfEvent(errors, ['ai_usages', index], AI_USAGE_FIELDS);
     const error_places = places.length > 0 ? { error_places: places } : {};
     return { index, transaction_id, status, error_details: errors, ...error_places };
   });
   return `"results":${JSON.stringify(results)},"counts":${JSON.stringify(counts)}`;
 }
+
+/** The answer to the records of another program: what became of each. */
+export const recordsText = (input: UsageInput, verdicts: readonly (readonly Verdict[])[]): string =>
+  `{${resultsText(input, verdicts)}${explanations(input, verdicts)}}`;
 
 function tolerantText(input: UsageInput, verdicts: readonly (readonly Verdict[])[], currency: string): string {
   const calls = input.items.flatMap((item, index) => {

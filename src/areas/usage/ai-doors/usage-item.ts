@@ -211,8 +211,8 @@ function callProperties({ provider, model, tier, inputTotal, outputTotal, format
 const partProperties = ({ parts }: ExtractedUsage, kinds: readonly Kind[]): Record<string, string> =>
   Object.fromEntries(kinds.flatMap((kind) => (parts[kind] ? [[propertyOf(kind), parts[kind].toFixed()]] : [])));
 
-/** Longest text that may name a subject. */
-const isKey = (text: unknown): text is string =>
+/** Whether a value is a text that may name a subject. */
+export const isKey = (text: unknown): text is string =>
   typeof text === 'string' && text.trim() !== '' && Buffer.byteLength(text) <= KEY_MAX_BYTES && isStorable(text);
 
 function subjectFault(sent: unknown, errors: FieldErrors): void {

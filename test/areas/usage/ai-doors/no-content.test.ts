@@ -26,6 +26,30 @@ const call = (id: string, fields: object = {}) => ({
   ...fields,
 });
 
+const SIGNALS = [
+  ['traces', 'resourceSpans', 'scopeSpans', 'spans'],
+  ['logs', 'resourceLogs', 'scopeLogs', 'logRecords'],
+] as const;
+
+/** A call as a span or a log record, with a text in its attributes, events and body. */
+const span = (id: string, text: string, tokens: unknown = '7') => ({
+  traceId: 'a',
+  spanId: id,
+  name: text,
+  kind: 3,
+  body: { stringValue: text },
+  events: [{ name: text }],
+  attributes: [
+    ['gen_ai.operation.name', { stringValue: 'chat' }],
+    ['gen_ai.provider.name', { stringValue: 'openai' }],
+    ['gen_ai.request.model', { stringValue: 'alpha' }],
+    ['gen_ai.usage.input_tokens', { intValue: tokens }],
+    ['gen_ai.usage.note', { stringValue: text }],
+    ['gen_ai.input.messages', { stringValue: text }],
+    ['external_subscription_id', { stringValue: 'ada-1' }],
+  ].map(([key, value]) => ({ key, value })),
+});
+
 /** All rows of all tables that hold a text, as text. */
 async function tablesWith(text: string): Promise<string[]> {
   const tables = await service.sql<{ name: string }[]>`
@@ -71,6 +95,15 @@ test('a text that is sent in prompts and answers is in no table, queue or answer
   const lines = [call('j'), call('k', { tier: 7 })].map((each) => JSON.stringify({ ai_usage: each })).join('\n');
   const bulk = { raw: lines, headers: { 'content-type': 'application/x-ndjson' } };
   answers.push(await ok(client.post('/events/bulk', undefined, bulk)));
+  const { body } = call('p');
+  const metadata = { requester_metadata: { external_subscription_id: 'ada-1', note: MARKER } };
+  const logged = { ...body, ...body.usage, id: 'p', custom_llm_provider: 'openai', metadata, response: MARKER };
+  answers.push(await ok(post('/ai/usage/litellm', [logged, { ...logged, id: 'q', prompt_tokens: MARKER }])));
+  for (const [signal, resources, scopes, records] of SIGNALS) {
+    const sent = [span('1', MARKER), span('2', MARKER, 'soon')];
+    const request = { [resources]: [{ [scopes]: [{ [records]: sent }] }] };
+    answers.push(await ok(post(`/otlp/v1/${signal}`, request)));
+  }
   expect(JSON.stringify([answers, refused])).not.toContain(MARKER);
 
   await ok(post('/ai/setup', { setup: {} }));
