@@ -4169,6 +4169,16 @@ create table price_layers (
 );
 comment on table price_layers is 'The layer of prices that all organizations share: its version, and the last import.';
 
+create table price_rerating_events (
+  organization_id uuid not null,
+  run_id uuid not null,
+  external_subscription_id text not null,
+  event_id uuid not null,
+  constraint price_rerating_events_pkey PRIMARY KEY (organization_id, run_id, external_subscription_id, event_id),
+  constraint price_rerating_events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
+);
+comment on table price_rerating_events is 'Calls of language models that a run has still to rate again.';
+
 create table pricing_units (
   id uuid not null,
   organization_id uuid not null,

@@ -80,6 +80,7 @@ import { eventCorrectionOperations } from './areas/usage/event-corrections/route
 import { eventOperations } from './areas/usage/events/routes.ts';
 import { ingestionOperations } from './areas/usage/ingestion/routes.ts';
 import { lifetimeUsageOperations } from './areas/usage/lifetime-usage/routes.ts';
+import { priceReratingOperations } from './areas/usage/price-reratings/routes.ts';
 import { unmatchedEventOperations } from './areas/usage/unmatched-events/routes.ts';
 import { unpricedEventOperations } from './areas/usage/unpriced-events/routes.ts';
 import { usageOperations } from './areas/usage/usage/routes.ts';
@@ -172,6 +173,7 @@ export const operations: Operation[] = [
   ...eventCorrectionOperations,
   ...unmatchedEventOperations,
   ...unpricedEventOperations,
+  ...priceReratingOperations,
   ...ingestionOperations,
 ];
 

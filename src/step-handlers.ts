@@ -18,6 +18,7 @@ import {
   taxStandaloneFees,
 } from './areas/billing/request-taxes/request-taxes.ts';
 import { takeInvoiceTaxesBack } from './areas/billing/request-taxes/take-back.ts';
+import { rerateCalls } from './areas/billing/rerate-calls/rerate-calls.ts';
 import { runInvoices } from './areas/billing/run-invoices/run-invoices.ts';
 import { invoiceWaiting } from './areas/billing/settle-usage/invoice-differences.ts';
 import { lookAtLateEvents, lookForLateEvents, settleGathered } from './areas/billing/settle-usage/late-events.ts';
@@ -64,6 +65,7 @@ export const stepHandlers: { readonly [Name in StepName]: StepHandler<Name> } = 
   'finish-event-batch': finishBatchStep,
   'tell-missing-wallets': tellMissingWalletsStep,
   'heal-prices': healPrices,
+  'rerate-calls': rerateCalls,
   'tell-unknown-models': tellUnknownModel,
   'heal-events': healEvents,
   'recount-unmatched': recountUnmatched,

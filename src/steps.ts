@@ -61,6 +61,7 @@ export const steps = {
   'finish-event-batch': step({ batch_id: idOf<EventBatchId>() }),
   'tell-missing-wallets': step({ event_ids: z.array(idOf<EventId>()) }),
   'heal-prices': step({}),
+  'rerate-calls': step({ run_id: idOf() }),
   'tell-unknown-models': step({
     provider: text,
     model: text,

@@ -22,6 +22,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   addPriceEntries: { entries: [{ provider: 'openai', model: 'beta', kind: 'input', cost: '1' }] },
   putPriceAliases: { aliases: [] },
   ignoreUnknownModel: { provider: 'openai', model: 'beta' },
+  rerateCalls: { from: '2020-01-01', to: '2020-02-01', reason: 'corrected prices' },
   createWalletHold: { amount_cents: 100 },
   settleWalletHold: { amount_cents: 1 },
   setFeatureUsageLimits: { usage_limits: [] },

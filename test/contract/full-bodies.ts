@@ -777,6 +777,20 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
       },
     },
     importPrices: { body: { 'openai/beta': { litellm_provider: 'openai', input_cost_per_token: 0.000003 } } },
+    rerateCalls: {
+      body: {
+        rerate: {
+          from: '2020-01-01T00:00:00Z',
+          to: '2020-02-01T00:00:00Z',
+          provider: 'openai',
+          model: 'alpha',
+          external_subscription_id: 'running',
+          dry_run: true,
+          policy: 'next_invoice',
+          reason: 'corrected prices',
+        },
+      },
+    },
     ignoreUnknownModel: { body: { ignore: { provider: 'openai', model: 'omega', reason: 'not sold' } } },
     checkAccess: {
       body: {

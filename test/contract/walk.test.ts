@@ -324,6 +324,7 @@ const PARENTS: Readonly<Record<string, string>> = {
   'invoices/runs': 'run',
   'ledger/transactions': 'ledger_transaction',
   'price_book/entries': 'price_entry',
+  'price_book/rerate': 'run',
   'sandbox/checkouts': 'checkout',
   'sandbox/payments': 'payment',
 };

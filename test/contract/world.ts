@@ -229,6 +229,8 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
   const { verification } = await made(`/invoices/${invoice.svc_id}/verify`, {});
   const { audit } = await made('/audits', {});
   const { heal } = await made('/events/unmatched/heal', {});
+  const rerating = { from: '2020-01-01', to: '2020-02-01', reason: 'corrected prices' };
+  const { rerate } = await made('/price_book/rerate', { rerate: rerating });
   const { run } = await made('/invoices/retry_all', {});
   const payment = await found('/payments', 'payments', ({ payment_status }) => payment_status === 'succeeded');
   const receipt = await found('/payment_receipts', 'payment_receipts');
@@ -354,7 +356,7 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
       feature_code: 'seats',
       privilege_code: 'max',
     },
-    price_book: { svc_id: entries[0].svc_id },
+    price_book: { svc_id: entries[0].svc_id, rerate_id: rerate.svc_id },
     pricing_units: { code: 'token' },
     quote_versions: { svc_id: quoteVersion.svc_id },
     quotes: { svc_id: quote.svc_id },

@@ -57,6 +57,15 @@ export const USAGE_EXAMPLES: Readonly<Record<string, object>> = {
       properties: { gb: 8, region: 'eu' },
     },
   },
+  rerateCalls: {
+    rerate: {
+      from: '2026-03-01T00:00:00Z',
+      to: '2026-04-01T00:00:00Z',
+      model: 'beta',
+      dry_run: true,
+      reason: 'the contract begins in March',
+    },
+  },
   ignoreUnknownModel: { ignore: { provider: 'openai', model: 'test-model', reason: 'not sold' } },
   retryDeadLetter: {
     dead_letter: {

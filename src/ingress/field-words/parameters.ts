@@ -31,6 +31,7 @@ export const PARAMETERS: FieldWords = {
   filter_id: 'Identifier (`svc_id`) of the filter',
   fixed_charge_code: 'Code of the fixed charge',
   heal_id: 'Identifier (`svc_id`) of the run',
+  rerate_id: 'Identifier (`svc_id`) of the run',
   hold_id: 'Identifier (`svc_id`) of the hold',
   key: 'Key of the pair',
   log_id: 'Identifier of the line of the log',

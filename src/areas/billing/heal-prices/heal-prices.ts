@@ -1,21 +1,17 @@
 import type { ModelName } from '../../../engine/ai/rating/model-name.ts';
 import { decimal, sum, ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
-import { type ExternalSubscriptionId, newId } from '../../../platform/ids.ts';
-import { stepJob } from '../../../platform/records/nudge.ts';
+import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { type BookVersion, versionText } from '../../catalog/model-books/book-version.ts';
 import { type ModelBook, readModels } from '../../catalog/model-books/read-models.ts';
 import { getBookVersion } from '../../catalog/price-book/queries.ts';
 import { lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
 import type { EventAmendment, EventToCorrect } from '../../usage/event-corrections/lock-events.ts';
 import { policyOf } from '../../usage/event-corrections/policy.ts';
-import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
 import { rateProperties } from '../../usage/event-rating/rate-properties.ts';
 import { canonicalText, parseProperties } from '../../usage/events/property-json.ts';
-import { matchAll } from '../../usage/ingest-events/match-all.ts';
-import { createOwed } from '../../usage/ingest-events/owe-in-advance.ts';
-import { correctEvents } from '../correct-events/create-correction.ts';
-import { findSubscription, listModelsToLookAt, listToMatch, markLookedAt, takeWaiting } from './waiting-calls.ts';
+import { amendCalls, billInAdvance } from './amend-calls.ts';
+import { findSubscription, listModelsToLookAt, markLookedAt, takeWaiting } from './waiting-calls.ts';
 
 /** How many calls one transaction rates. */
 const PAGE = 500;
@@ -66,15 +62,19 @@ async function healPage(ctx: Context, { name, subscription, book, modelBook }: W
   if (amendments.length === 0) return;
   const ids = new Set(amendments.map(({ id }) => id));
   const healed = events.filter(({ id }) => ids.has(id));
-  const asked = await correctionOf(ctx, subscription, healed.length);
-  await correctEvents(ctx, asked, healed, amendments, null);
+  const correctionId = await amendCalls(ctx, healed, amendments, {
+    kind: 'price_healing',
+    reason: 'price_healing',
+    subscription,
+    policy: await policyOf(ctx, subscription, null),
+  });
   await billInAdvance(ctx, [...ids]);
   const amount = sum(amendments.map(({ precise_total_amount_cents: cents }) => (cents ? decimal(cents) : ZERO)));
   ctx.record({
     webhook: {
       type: 'ai_usage.healed',
       objectType: 'ai_usage',
-      objectId: asked.id,
+      objectId: correctionId,
       object: { ...name, events: healed.length, precise_amount_cents: amount.toFixed() },
     },
   });
@@ -91,38 +91,4 @@ function amendmentOf(
   const { id, timestamp } = event;
   const properties = canonicalText(rated.properties);
   return [{ id, timestamp, properties, precise_total_amount_cents: rated.amountCents }];
-}
-
-/** A correction by the service itself, under the policy of the subscription. */
-const correctionOf = async (
-  ctx: Context,
-  subscription: ExternalSubscriptionId,
-  total: number,
-): Promise<CorrectionRow> => ({
-  id: newId(),
-  kind: 'price_healing',
-  status: 'pending',
-  policy: await policyOf(ctx, subscription, null),
-  credit_note_part: 'credit',
-  reason: 'price_healing',
-  dry_run: false,
-  external_subscription_id: subscription,
-  transaction_id: null,
-  input: {},
-  api_key_id: null,
-  total,
-  done: 0,
-  draft_invoices_count: 0,
-  invoices_count: 0,
-  error: null,
-  created_at: ctx.now(),
-  started_at: null,
-  finished_at: null,
-});
-
-/** No fee is made of a call without an amount, so those of charges in advance are owed now. */
-async function billInAdvance(ctx: Context, ids: readonly string[]): Promise<void> {
-  const owed = createOwed();
-  await owed.store(ctx.db, await matchAll(ctx.db, await listToMatch(ctx, ids)), []);
-  for (const step of owed.steps) ctx.after({ nudge: 'step.run', payload: stepJob(step).payload });
 }

@@ -19,14 +19,24 @@ export async function policyOf(
   asked: Policy | null | undefined,
 ): Promise<Policy> {
   const policy = asked ?? (await findPolicy(ctx, externalSubscriptionId, 'corrections')) ?? 'next_invoice';
-  if (policy === 'ignore' || ctx.actor.apiKeyId === null) return policy;
-  if (await mayWriteInvoices(ctx, ctx.actor.apiKeyId)) return policy;
-  throw refuse.forbidden('write_action_not_allowed_for_invoice');
+  if (policy !== 'ignore') await demandWrite(ctx, 'invoice');
+  return policy;
 }
 
-async function mayWriteInvoices({ db, organizationId }: Scope, apiKeyId: ApiKeyId): Promise<boolean> {
+/**
+ * Demands that a key may write a further resource; the service itself may.
+ *
+ * @throws Refusal 403 write_action_not_allowed_for_…
+ */
+export async function demandWrite(ctx: Context, resource: 'invoice' | 'event_correction'): Promise<void> {
+  const { apiKeyId } = ctx.actor;
+  if (apiKeyId === null || (await mayWrite(ctx, apiKeyId, resource))) return;
+  throw refuse.forbidden(`write_action_not_allowed_for_${resource}`);
+}
+
+async function mayWrite({ db, organizationId }: Scope, apiKeyId: ApiKeyId, resource: string): Promise<boolean> {
   const [row] = await db<{ may: boolean }[]>`
-    select coalesce(permissions -> 'invoice' ? 'write', false) as may from api_keys
+    select coalesce(permissions -> ${resource}::text ? 'write', false) as may from api_keys
     where organization_id = ${organizationId} and id = ${apiKeyId}`;
   return row?.may ?? false;
 }
