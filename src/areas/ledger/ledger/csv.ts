@@ -1,5 +1,6 @@
 import { type Currency, exponentOf } from '../../../engine/money/currency.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
+import { CSV_LINE_END, csvCell as cell } from '../../../platform/csv/csv-cell.ts';
 import type { ExportedRow } from './queries.ts';
 
 const COLUMNS = [
@@ -23,12 +24,10 @@ const COLUMNS = [
   'tax_code',
 ];
 
-const LINE_END = '\r\n';
-
 /** Lines of an export, a header first; one text for each page of rows. Rule: ledger.md#routes. */
 export async function* csvOf(pages: AsyncIterable<readonly ExportedRow[]>): AsyncGenerator<string> {
-  yield `${COLUMNS.join(',')}${LINE_END}`;
-  for await (const rows of pages) yield rows.map((row) => `${lineOf(row)}${LINE_END}`).join('');
+  yield `${COLUMNS.join(',')}${CSV_LINE_END}`;
+  for await (const rows of pages) yield rows.map((row) => `${lineOf(row)}${CSV_LINE_END}`).join('');
 }
 
 const lineOf = (row: ExportedRow): string =>
@@ -56,11 +55,4 @@ const lineOf = (row: ExportedRow): string =>
 function amountOf({ amount_cents, currency }: ExportedRow): string {
   const exponent = exponentOf(currency as Currency);
   return decimal(amount_cents).div(decimal(10).pow(exponent)).toFixed(exponent);
-}
-
-/** A customer's text, escaped so that no spreadsheet reads it as a formula. */
-function cell(text: string | null): string {
-  if (text === null) return '';
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,10 +1,8 @@
 import type { ChargeFilter, FilterValues } from '../../../engine/metrics/choose-filter.ts';
-import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Properties } from '../../../engine/pricing/charge-model.ts';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { PlanId } from '../../../platform/ids.ts';
-import type { Group, Order } from './schema.ts';
 
 /** How many sums of days one report reads; one more is counted. */
 export const MOST_DAY_ROWS = 2_000_000;
@@ -31,12 +29,15 @@ export interface SoldGroup {
   texts: Record<string, string | null>;
 }
 
+/** A filter of a charge as JSON has it. */
+export type StoredFilter = Omit<ChargeFilter, 'created_at'> & { created_at: string };
+
 /** A charge that bills events by their own amounts. */
 export interface DynamicCharge {
   plan_id: PlanId;
   code: string;
   properties: Properties;
-  filters: (Omit<ChargeFilter, 'created_at'> & { created_at: string; properties: Properties })[];
+  filters: (StoredFilter & { properties: Properties })[];
   declared: FilterValues;
 }
 
@@ -91,145 +92,14 @@ export async function readMarginFacts(scope: Scope, window: MarginWindow): Promi
   return row!;
 }
 
-/** Which part of the amounts of a group is asked for under a plan. */
-export interface SoldTerm {
-  plan_id: PlanId;
-  /** Hex. */
-  group_hash: string;
-  part: Decimal;
-}
-
-export interface FiguresRow {
-  events: number;
-  unpriced: number;
-  input_tokens: Decimal;
-  output_tokens: Decimal;
-  cost: Decimal;
-  revenue: Decimal;
-  not_billed: boolean;
-  has_left_over: boolean;
-}
-
-/** One row of a report; `k0` and so on are what it is grouped by. */
-export type MarginRow = FiguresRow & Record<`k${number}`, string | null>;
-
-/** What a report is grouped by: one of the groups, or a property. */
-export type GroupKey = { group: Group } | { dimension: string };
-
-/** A page of a report, its totals, and how many rows it has. One statement. */
-export async function readMargins(
-  scope: Scope,
-  window: MarginWindow,
-  {
-    keys,
-    terms,
-    order,
-    limit,
-    offset,
-  }: { keys: readonly GroupKey[]; terms: readonly SoldTerm[]; order: Order; limit: number; offset: number },
-): Promise<{ rows: MarginRow[]; totals: FiguresRow; totalCount: number }> {
-  const { db, organizationId } = scope;
-  const places = keys.map((_, place) => db.unsafe(`k${place}`));
-  const names = listed(db, places);
-  const columns = keys.map((key, place) => db`${keyColumn(db, key)} as ${places[place]!}`);
-  const found = await db<(MarginRow & { number: number; place: number | null; totals: FiguresRow })[]>`
-    with ${cells(scope, window)}, term as materialized (
-      select plan_id, decode(hash, 'hex') as group_hash, part
-      from unnest(${terms.map(({ plan_id: id }) => id)}::uuid[], ${terms.map(({ group_hash: hash }) => hash)}::text[],
-        ${terms.map(({ part }) => part.toFixed())}::numeric[]) as term (plan_id, hash, part)
-    ), figures as materialized (
-      select ${keys.length === 0 ? db`` : db`${listed(db, columns)},`}
-        sum(events)::bigint as events, sum(unpriced)::bigint as unpriced, sum(input_tokens) as input_tokens,
-        sum(output_tokens) as output_tokens, sum(cost) as cost,
-        sum(amount * coalesce(term.part, 0)) as revenue,
-        bool_or(term.part is null) as not_billed, bool_or(g.model = '') as has_left_over
-      from placed
-      join ai_groups g on g.organization_id = ${organizationId} and g.group_hash = placed.group_hash
-      left join customers customer on customer.organization_id = ${organizationId}
-        and customer.id = placed.customer_id
-      left join plans plan on plan.organization_id = ${organizationId} and plan.id = placed.plan_id
-      left join term on term.plan_id = placed.plan_id and term.group_hash = placed.group_hash
-      where true ${conditions(db, window)}
-      group by ${keys.length === 0 ? db`()` : names}
-      having sum(events) <> 0 or sum(cost) <> 0 or sum(amount) <> 0
-    ), total as (
-      select count(*) as number, coalesce(sum(events), 0)::bigint as events,
-        coalesce(sum(unpriced), 0)::bigint as unpriced, coalesce(sum(input_tokens), 0) as input_tokens,
-        coalesce(sum(output_tokens), 0) as output_tokens, coalesce(sum(cost), 0) as cost,
-        coalesce(sum(revenue), 0) as revenue, coalesce(bool_or(not_billed), false) as not_billed,
-        coalesce(bool_or(has_left_over), false) as has_left_over
-      from figures
-    ), page as (
-      select *, row_number() over (${orderOf(db, order, names, keys.length)}) as place from figures
-      ${orderOf(db, order, names, keys.length)}
-      limit ${limit} offset ${offset}
-    )
-    select total.number, total.events as total_events, total.unpriced as total_unpriced,
-      total.input_tokens as total_input_tokens, total.output_tokens as total_output_tokens, total.cost as total_cost,
-      total.revenue as total_revenue, total.not_billed as total_not_billed, total.has_left_over as total_has_left_over,
-      page.*
-    from total left join page on true
-    order by page.place`;
-  const [first] = found as unknown as (Record<string, unknown> & { number: number })[];
-  const totals = Object.fromEntries(
-    Object.entries(first!).flatMap(([name, value]) =>
-      name.startsWith('total_') ? [[name.slice('total_'.length), value]] : [],
-    ),
-  );
-  return {
-    rows: found.filter(({ place }) => place !== null),
-    totals: totals as unknown as FiguresRow,
-    totalCount: first!.number,
-  };
-}
-
-const orderOf = (db: Db, order: Order, names: Fragment, keys: number): Fragment => {
-  const by = { cost: db`cost`, margin: db`revenue - cost`, revenue: db`revenue`, events: db`events` }[order];
-  return db`order by ${by} desc ${keys === 0 ? db`` : db`, ${names}`}`;
-};
-
-const listed = (db: Db, parts: readonly Fragment[]): Fragment =>
-  parts.length === 0 ? db`` : parts.reduce((list, part) => db`${list}, ${part}`);
-
-function keyColumn(db: Db, key: GroupKey): Fragment {
-  if ('dimension' in key) return db`g.dimensions ->> ${key.dimension}`;
-  return {
-    customer: db`customer.external_id`,
-    subscription: db`placed.external_subscription_id`,
-    plan: db`plan.code`,
-    provider: db`g.provider`,
-    model: db`g.model`,
-    code: db`g.code`,
-    day: db`placed.day::text`,
-    week: db`date_trunc('week', placed.day::timestamp)::date::text`,
-    month: db`date_trunc('month', placed.day::timestamp)::date::text`,
-  }[key.group];
-}
-
-function conditions(
-  db: Db,
-  { customer, subscription, plan, provider, model, code, dimensions }: MarginWindow,
-): Fragment {
-  const wanted: [Fragment, string | undefined][] = [
-    [db`customer.external_id`, customer],
-    [db`placed.external_subscription_id`, subscription],
-    [db`plan.code`, plan],
-    [db`g.provider`, provider],
-    [db`g.model`, model],
-    [db`g.code`, code],
-    ...Object.entries(dimensions ?? {}).map(([name, text]): [Fragment, string] => [db`g.dimensions ->> ${name}`, text]),
-  ];
-  return wanted.reduce<Fragment>(
-    (all, [column, text]) => (text === undefined ? all : db`${all} and ${column} = ${text}`),
-    db``,
-  );
-}
-
 /**
  * Sums by day, subscription and group as rows `placed`, each with the customer and plan that the subscription had then.
  * Of days whose hours changed since they were summed, the hours. Nothing where there are more than a report reads.
  */
-const cells = ({ db, organizationId }: Scope, { from, to }: MarginWindow): Fragment => db`
+export const cells = (
+  { db, organizationId }: Scope,
+  { from, to }: { from: string | Fragment; to: string | Fragment },
+): Fragment => db`
   counted as materialized (
     select count(*) as number from (
       select from ai_usage_days where organization_id = ${organizationId} and day between ${from}::date and ${to}::date

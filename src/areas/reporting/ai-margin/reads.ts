@@ -1,58 +1,48 @@
 import { Temporal } from 'temporal-polyfill';
 import { soldPart } from '../../../engine/ai/rating/sold-part.ts';
-import { Decimal, decimalText, ZERO } from '../../../engine/money/decimal.ts';
+import { filterChooser } from '../../../engine/metrics/choose-filter.ts';
 import type { Context } from '../../../platform/context.ts';
 import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
+import { Answer } from '../../../platform/operation.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { INVALID, OUT_OF_RANGE, TOO_LONG } from '../../../platform/schema/fields.ts';
 import { type BookSettings, bookSettings } from '../../catalog/model-books/book-settings.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
-import {
-  type FiguresRow,
-  type GroupKey,
-  type MarginFacts,
-  type MarginRow,
-  MOST_DAY_ROWS,
-  readMarginFacts,
-  readMargins,
-  type SoldTerm,
-} from './queries.ts';
-import {
-  type CustomerMarginQuery,
-  type FiguresView,
-  GROUPS,
-  type Group,
-  type MarginQuery,
-  type MarginView,
-} from './schema.ts';
+import { type BilledFacts, billedFigures, MOST_FEES, readBilledFacts, type TakenGroup } from './billed.ts';
+import { csvOfMargins } from './csv.ts';
+import { type MarginFacts, type MarginWindow, MOST_DAY_ROWS, readMarginFacts, type StoredFilter } from './queries.ts';
+import { type Figures, type GroupKey, readMargins, type SoldTerm, soldFigures } from './report.ts';
+import { type CustomerMarginQuery, GROUPS, type Group, type MarginQuery } from './schema.ts';
+import { figuresView, marginView } from './view.ts';
 
 /** How many days a report spans, both ends included. */
 const MOST_DAYS = 400;
 const MOST_KEYS = 3;
-const RATE_DIGITS = 4;
+/** How many rows a report has as a file. */
+const MOST_EXPORTED = 100_000;
+/** Groups in which fees that are for no calls can be shown. */
+const GROUPS_OF_ALL_FEES: readonly string[] = ['customer', 'subscription', 'plan', 'day', 'week', 'month'];
 
 /**
- * Cost, revenue and margin of calls of language models, by what was asked for.
+ * Cost, revenue and margin of calls of language models, by what was asked for; as CSV all rows.
  *
- * @throws Refusal 422 to, group_by, dimensions; base: value_is_out_of_range, beyond two million sums of days
+ * @throws Refusal 422 to, group_by, dimensions, include_all_fees; base: value_is_out_of_range, beyond two million sums
+ *   of days, 200 000 fees or, as CSV, 100 000 rows
  * Rule: margins.md#report.
  */
-export async function showMargins(ctx: Context, { query }: { query: MarginQuery }) {
-  const { from, to, group_by: names = [] } = query;
-  refuseSpan(from, to);
-  const window = { ...query, from: from.toString(), to: to.toString() };
-  const facts = await readMarginFacts(ctx, window);
-  const settings = bookSettings(facts.ai_settings);
-  const keys = keysOf(names, settings, query.dimensions);
-  if (facts.day_rows > MOST_DAY_ROWS) throw refuse.invalid({ base: [OUT_OF_RANGE] });
-  const { rows, totals, totalCount } = await readMargins(ctx, window, {
-    keys,
-    terms: termsOf(facts),
-    order: query.order,
-    ...limitOf(query),
-  });
+export async function showMargins(ctx: Context, { query, asCsv }: { query: MarginQuery; asCsv?: boolean }) {
+  refuseSpan(query.from, query.to);
+  const window: MarginWindow = { ...query, from: query.from.toString(), to: query.to.toString() };
+  const { keys, settings, figures } = await (query.basis === 'billed' ? billed : sold)(ctx, window, query);
+  const page = asCsv ? { limit: MOST_EXPORTED + 1, offset: 0 } : limitOf(query);
+  const { rows, totals, totalCount } = await readMargins(ctx, window, { keys, figures, order: query.order, ...page });
+  if (asCsv) {
+    if (totalCount > MOST_EXPORTED) throw refuse.invalid({ base: [OUT_OF_RANGE] });
+    const lines = csvOfMargins(keys, rows, settings);
+    return new Answer(null, { stream: lines, contentType: 'text/csv; charset=utf-8' });
+  }
   return {
-    margins: rows.map((row): MarginView => ({ ...namesOf(keys, row), ...figuresView(row, settings) })),
+    margins: rows.map((row) => marginView(keys, row, settings)),
     totals: figuresView(totals, settings),
     meta: pageMeta(query, totalCount),
   };
@@ -65,13 +55,13 @@ export async function showMargins(ctx: Context, { query }: { query: MarginQuery 
  */
 export async function showCustomerMargins(
   ctx: Context,
-  { external_id, query }: { external_id: string; query: CustomerMarginQuery },
+  { external_id, query, asCsv }: { external_id: string; query: CustomerMarginQuery; asCsv?: boolean },
 ) {
   const customer = await getCustomer(ctx, external_id);
   const { external_id: own } = customer;
-  return showMargins(ctx, {
-    query: { ...query, customer: own, subscription: undefined, plan: undefined, group_by: ['model', 'day'] },
-  });
+  const group_by = ['model', 'day'];
+  const of = { customer: own, subscription: undefined, plan: undefined, include_all_fees: undefined };
+  return showMargins(ctx, { query: { ...query, ...of, group_by }, ...(asCsv ? { asCsv } : {}) });
 }
 
 function refuseSpan(from: Temporal.PlainDate, to: Temporal.PlainDate): void {
@@ -79,17 +69,46 @@ function refuseSpan(from: Temporal.PlainDate, to: Temporal.PlainDate): void {
   if (days < 1 || days > MOST_DAYS) throw refuse.invalid({ to: [OUT_OF_RANGE] });
 }
 
+interface Report {
+  keys: GroupKey[];
+  settings: BookSettings;
+  figures: Figures;
+}
+
+async function sold(ctx: Context, window: MarginWindow, query: MarginQuery): Promise<Report> {
+  const facts = await readMarginFacts(ctx, window);
+  const settings = bookSettings(facts.ai_settings);
+  const keys = keysOf(query, settings);
+  if (facts.day_rows > MOST_DAY_ROWS) throw refuse.invalid({ base: [OUT_OF_RANGE] });
+  return { keys, settings, figures: soldFigures(ctx, window, termsOf(facts)) };
+}
+
+async function billed(ctx: Context, window: MarginWindow, query: MarginQuery): Promise<Report> {
+  const facts = await readBilledFacts(ctx, window);
+  const settings = bookSettings(facts.ai_settings);
+  const keys = keysOf(query, settings);
+  if (facts.fees > MOST_FEES || facts.day_rows > MOST_DAY_ROWS) throw refuse.invalid({ base: [OUT_OF_RANGE] });
+  const figures = billedFigures(ctx, window, {
+    days: { first: facts.first_day, last: facts.last_day },
+    taken: takenGroups(facts),
+    currency: settings.currency,
+    others: query.include_all_fees === true,
+  });
+  return { keys, settings, figures };
+}
+
 /** What to group by, names of properties after those of groups. */
 function keysOf(
-  names: readonly string[],
+  { group_by: names = [], dimensions: filtered = {}, basis, include_all_fees: isAll }: MarginQuery,
   { marginDimensions }: BookSettings,
-  filtered: Readonly<Record<string, string>> = {},
 ): GroupKey[] {
   const errors: FieldErrors = {};
   const isKnown = (name: string) => isGroup(name) || marginDimensions.includes(name);
   if (new Set(names).size !== names.length || !names.every(isKnown)) errors.group_by = [INVALID];
   else if (names.length > MOST_KEYS) errors.group_by = [TOO_LONG];
   if (!Object.keys(filtered).every((name) => marginDimensions.includes(name))) errors.dimensions = [INVALID];
+  if (isAll && (basis !== 'billed' || !names.every((name) => GROUPS_OF_ALL_FEES.includes(name))))
+    errors.include_all_fees = [INVALID];
   if (Object.keys(errors).length > 0) throw refuse.invalid(errors);
   return names.map((name): GroupKey => (isGroup(name) ? { group: name } : { dimension: name }));
 }
@@ -101,59 +120,30 @@ function termsOf({ groups, charges }: MarginFacts): SoldTerm[] {
   const sellers = new Map<string, ReturnType<typeof soldPart>>();
   return groups.map(({ plan_id, group_hash, code, texts }) => {
     const key = JSON.stringify([plan_id, code]);
-    const sold =
+    const part =
       sellers.get(key) ??
       soldPart(
         charges
           .filter((charge) => charge.plan_id === plan_id && charge.code === code)
-          .map(({ filters, ...charge }) => ({
-            ...charge,
-            filters: filters.map((filter) => ({ ...filter, created_at: Temporal.Instant.from(filter.created_at) })),
-          })),
+          .map(({ filters, ...charge }) => ({ ...charge, filters: filters.map(dated) })),
       );
-    sellers.set(key, sold);
-    return { plan_id, group_hash, part: sold(texts) };
+    sellers.set(key, part);
+    return { plan_id, group_hash, part: part(texts) };
   });
 }
 
-/** Fields that say what a row is about. */
-const FIELDS: Readonly<Partial<Record<Group, string>>> = {
-  customer: 'external_customer_id',
-  subscription: 'external_subscription_id',
-  plan: 'plan_code',
-};
-
-function namesOf(keys: readonly GroupKey[], row: MarginRow): Partial<MarginView> {
-  const named: Record<string, string | null> = {};
-  const dimensions: Record<string, string | null> = {};
-  for (const [place, key] of keys.entries()) {
-    const value = row[`k${place}`] ?? null;
-    if ('dimension' in key) dimensions[key.dimension] = value;
-    else named[FIELDS[key.group] ?? key.group] = value;
-  }
-  return { ...named, ...(Object.keys(dimensions).length === 0 ? {} : { dimensions }) };
+/** Into which filter each group falls, of charges that have some. */
+function takenGroups({ groups, charges }: BilledFacts): TakenGroup[] {
+  const choosers = new Map(
+    charges.map(({ charge_id, filters, declared }) => [charge_id, filterChooser(filters.map(dated), declared)]),
+  );
+  return groups.map(({ charge_id, group_hash, texts }) => {
+    const filter = choosers.get(charge_id)!(texts);
+    return { charge_id, group_hash, charge_filter_id: (filter?.id ?? null) as TakenGroup['charge_filter_id'] };
+  });
 }
 
-function figuresView(row: FiguresRow, { currency }: BookSettings): FiguresView {
-  const { cost, revenue } = row;
-  const margin = revenue.minus(cost);
-  const flags = [
-    ...(row.has_left_over ? ['groups_left_over'] : []),
-    ...(row.unpriced > 0 ? ['incomplete'] : []),
-    ...(row.not_billed ? ['not_billed'] : []),
-  ];
-  return {
-    currency,
-    events: row.events,
-    unpriced_events: row.unpriced,
-    input_tokens: row.input_tokens.toNumber(),
-    output_tokens: row.output_tokens.toNumber(),
-    precise_cost_cents: decimalText(cost),
-    precise_revenue_cents: decimalText(revenue),
-    precise_margin_cents: decimalText(margin),
-    margin_rate: revenue.eq(ZERO)
-      ? null
-      : margin.div(revenue).toDecimalPlaces(RATE_DIGITS, Decimal.ROUND_HALF_UP).toNumber(),
-    flags,
-  };
-}
+const dated = <Filter extends StoredFilter>(filter: Filter) => ({
+  ...filter,
+  created_at: Temporal.Instant.from(filter.created_at),
+});

@@ -2,7 +2,14 @@ import type { Operation } from '../../../platform/operation.ts';
 import { showCustomerMargins, showMargins } from './reads.ts';
 import { CustomerMarginQuery, MarginList, MarginQuery } from './schema.ts';
 
-const common = { method: 'get', permission: 'analytic', tag: 'ai_usage', kind: 'read', answer: MarginList } as const;
+const common = {
+  method: 'get',
+  permission: 'analytic',
+  tag: 'ai_usage',
+  kind: 'read',
+  answer: MarginList,
+  alsoCsv: true,
+} as const;
 
 /** Cost and margin of calls of language models. Rule: margins.md#report. */
 export const aiMarginOperations: Operation[] = [

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { listFilter, mandatoryDayFilter, metadataFilter, textFilter } from '../../../platform/lists/filters.ts';
+import {
+  booleanFilter,
+  listFilter,
+  mandatoryDayFilter,
+  metadataFilter,
+  textFilter,
+} from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { oneOf } from '../../../platform/schema/fields.ts';
 
@@ -20,6 +26,9 @@ export type Group = (typeof GROUPS)[number];
 export const ORDERS = ['cost', 'margin', 'revenue', 'events'] as const;
 export type Order = (typeof ORDERS)[number];
 
+/** What revenue is: what calls are sold for by the terms of today, or what finalized invoices have billed. */
+const BASES = ['usage', 'billed'] as const;
+
 const filters = {
   from: mandatoryDayFilter,
   to: mandatoryDayFilter,
@@ -27,6 +36,7 @@ const filters = {
   model: textFilter,
   code: textFilter,
   dimensions: metadataFilter,
+  basis: textFilter.pipe(oneOf(BASES).default('usage')).meta({ type: 'string', enum: [...BASES] }),
   order: textFilter.pipe(oneOf(ORDERS).default('cost')).meta({ type: 'string', enum: [...ORDERS] }),
   ...pageQuery,
 };
@@ -37,6 +47,7 @@ export const MarginQuery = z.object({
   customer: textFilter,
   subscription: textFilter,
   plan: textFilter,
+  include_all_fees: booleanFilter,
 });
 export type MarginQuery = z.output<typeof MarginQuery>;
 
@@ -50,8 +61,8 @@ const Figures = z.object({
   input_tokens: z.int(),
   output_tokens: z.int(),
   precise_cost_cents: z.string(),
-  precise_revenue_cents: z.string(),
-  precise_margin_cents: z.string(),
+  precise_revenue_cents: z.string().nullable(),
+  precise_margin_cents: z.string().nullable(),
   margin_rate: z.number().nullable(),
   flags: z.array(z.string()),
 });
@@ -59,11 +70,11 @@ export type FiguresView = z.output<typeof Figures>;
 
 const Margin = Figures.extend({
   external_customer_id: z.string().nullable().optional(),
-  external_subscription_id: z.string().optional(),
+  external_subscription_id: z.string().nullable().optional(),
   plan_code: z.string().nullable().optional(),
-  provider: z.string().optional(),
-  model: z.string().optional(),
-  code: z.string().optional(),
+  provider: z.string().nullable().optional(),
+  model: z.string().nullable().optional(),
+  code: z.string().nullable().optional(),
   day: z.iso.date().optional(),
   week: z.iso.date().optional(),
   month: z.iso.date().optional(),
