@@ -166,7 +166,8 @@ export const PARAMETERS: FieldWords = {
   'findAiMargins.order': 'Greatest first: `cost` (default), `margin`, `revenue` or `events`',
   include_all_fees: 'true: with `billed`, also fees that are for no calls',
   'findAiMargins.basis': 'What revenue is: `usage` (default), the terms of today, or `billed`, finalized invoices',
-  'findCustomerAiMargins.basis': 'What revenue is: `usage` (default), the terms of today, or `billed`, finalized invoices',
+  'findCustomerAiMargins.basis':
+    'What revenue is: `usage` (default), the terms of today, or `billed`, finalized invoices',
   'findCustomerAiMargins.from': 'First day, UTC',
   'findCustomerAiMargins.to': 'Last day, UTC; at most 400 days in all',
   'findCustomerAiMargins.provider': 'Only of this provider',

@@ -125,8 +125,8 @@ export function billedFigures(
       from unnest(${taken.map(({ charge_id: id }) => id)}::uuid[], ${taken.map(({ group_hash: hash }) => hash)}::text[],
         ${taken.map(({ charge_filter_id: id }) => id)}::uuid[]) as taken (charge_id, hash, filter_id)
     ), whole_day as (
-      select fee.*, case when window_from = date_trunc('day', window_from, 'UTC')
-          then (window_from at time zone 'UTC')::date else (window_from at time zone 'UTC')::date + 1 end as first_whole,
+      select fee.*, (window_from at time zone 'UTC')::date
+          + case when window_from = date_trunc('day', window_from, 'UTC') then 0 else 1 end as first_whole,
         (window_to at time zone 'UTC')::date as next_part
       from fee
     ), call as (

@@ -1,6 +1,6 @@
 import type { ChargeFilter, FilterValues } from '../../../engine/metrics/choose-filter.ts';
 import type { Properties } from '../../../engine/pricing/charge-model.ts';
-import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { PlanId } from '../../../platform/ids.ts';
 

@@ -3,7 +3,7 @@ import type { Fragment } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
-import type { ApiKeyId, ExternalSubscriptionId } from '../../../platform/ids.ts';
+import type { ApiKeyId, EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import type { Policy } from '../../catalog/usage-policies/schema.ts';
 import type { EventToCorrect } from '../event-corrections/lock-events.ts';
 import { isClosed } from '../event-retention/closed-time.ts';
@@ -129,7 +129,7 @@ export async function takeCalls(
   { db, organizationId }: Scope,
   { runId, subscription, limit }: { runId: string; subscription: ExternalSubscriptionId; limit: number },
 ): Promise<{ taken: number; calls: CallToRate[] }> {
-  const taken = await db<{ event_id: string }[]>`
+  const taken = await db<{ event_id: EventId }[]>`
     delete from price_rerating_events
     where organization_id = ${organizationId} and run_id = ${runId} and external_subscription_id = ${subscription}
       and event_id in (
