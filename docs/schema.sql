@@ -3139,6 +3139,7 @@ create table ingest_objects (
   constraint ingest_objects_status CHECK ((status = ANY (ARRAY['reading'::text, 'done'::text, 'done_with_errors'::text, 'failed'::text])))
 );
 comment on table ingest_objects is 'Files of a bucket and how far they were read; a file that was rewritten is another.';
+CREATE INDEX ingest_objects_left ON public.ingest_objects USING btree (organization_id, connector, started_at) WHERE (status = 'reading'::text);
 
 create table ingest_readers (
   organization_id uuid not null,

@@ -21,7 +21,7 @@ interface Produced {
   nulls?: boolean;
 }
 
-/** Three brokers in one process. Each topic has four partitions and is made by who first writes to it. */
+/** Brokers in one process, three unless told. Each topic has four partitions and is made by who first writes to it. */
 export class KafkaCluster {
   readonly brokers: string[];
   readonly #process: ChildProcess;
@@ -31,8 +31,9 @@ export class KafkaCluster {
     this.brokers = brokers;
   }
 
-  static async start(): Promise<KafkaCluster> {
-    const process = spawn('kcat', ['-P', '-b', 'none:1', '-t', 'seed', '-X', 'test.mock.num.brokers=3', '-d', 'mock'], {
+  static async start(count = 3): Promise<KafkaCluster> {
+    const mock = ['-X', `test.mock.num.brokers=${count}`, '-d', 'mock'];
+    const process = spawn('kcat', ['-P', '-b', 'none:1', '-t', 'seed', ...mock], {
       stdio: ['pipe', 'ignore', 'pipe'],
     });
     const brokers = await new Promise<string[]>((resolve, reject) => {

@@ -11,10 +11,18 @@ function der(tag: number, ...contents: Buffer[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...head]), content]);
 }
 
-const [INTEGER, BIT_STRING, OBJECT, UTC_TIME, SEQUENCE] = [0x02, 0x03, 0x06, 0x17, 0x30] as const;
+const [INTEGER, BIT_STRING, OCTET_STRING, OBJECT, UTC_TIME, SEQUENCE] = [0x02, 0x03, 0x04, 0x06, 0x17, 0x30] as const;
+/** Tags of their own places: the version and the extensions of a certificate, and a DNS name in one. */
+const [VERSION, EXTENSIONS, DNS_NAME] = [0xa0, 0xa3, 0x82] as const;
+const SUBJECT_ALTERNATIVE_NAME = Buffer.from('551d11', 'hex');
 
-/** A certificate of nobody that anybody could have made, and its key: X.509 version 1 with an empty name. */
-function selfSigned(): { key: string; cert: string } {
+export interface Certificate {
+  key: string;
+  cert: string;
+}
+
+/** A certificate that anybody could have made, and its key; for a host of this name, or of nobody. */
+export function selfSigned(host?: string): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const ecdsaWithSha256 = der(SEQUENCE, der(OBJECT, Buffer.from('2a8648ce3d040302', 'hex')));
   const nobody = der(SEQUENCE);
@@ -23,14 +31,18 @@ function selfSigned(): { key: string; cert: string } {
     der(UTC_TIME, Buffer.from('200101000000Z')),
     der(UTC_TIME, Buffer.from('491231235959Z')),
   );
+  const names = der(SEQUENCE, der(DNS_NAME, Buffer.from(host ?? '')));
+  const extension = der(SEQUENCE, der(OBJECT, SUBJECT_ALTERNATIVE_NAME), der(OCTET_STRING, names));
   const content = der(
     SEQUENCE,
+    ...(host === undefined ? [] : [der(VERSION, der(INTEGER, Buffer.from([2])))]),
     der(INTEGER, Buffer.from([1])),
     ecdsaWithSha256,
     nobody,
     validity,
     nobody,
     publicKey.export({ type: 'spki', format: 'der' }),
+    ...(host === undefined ? [] : [der(EXTENSIONS, der(SEQUENCE, extension))]),
   );
   const signature = der(BIT_STRING, Buffer.from([0]), sign('sha256', content, privateKey));
   const lines = der(SEQUENCE, content, ecdsaWithSha256, signature).toString('base64').replace(/.{64}/g, '$&\n');

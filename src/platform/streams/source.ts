@@ -73,6 +73,8 @@ export interface ObjectState extends ObjectName {
 export interface ObjectLedger {
   /** Of files with these keys. */
   states(bucket: string, keys: readonly string[]): Promise<ObjectState[]>;
+  /** Files that were begun, have not ended and are held by no process, the oldest first; at most so many. */
+  left(bucket: string, most: number): Promise<ObjectName[]>;
   /** Enters a file that is read now, or returns what became of it. */
   begin(object: ObjectName & { size: number }): Promise<ObjectState>;
   /** Counts an attempt that failed: the next one waits a minute, doubled each time. */
@@ -111,6 +113,8 @@ export interface SourceHost {
   checkpoints(prefix: string): Promise<Checkpoint[]>;
   /** Forgets a checkpoint, because its part was made anew at the source. */
   forget(key: string): Promise<void>;
+  /** Forgets the checkpoint of a part that the source no longer has, but not its counts. */
+  drop(key: string): Promise<void>;
   /** Takes a part for this process for 30 s, or keeps it; false while another process holds it. */
   claim(key: string): Promise<boolean>;
   /** The same for as many of the parts as this process may have. @returns those that it has now */

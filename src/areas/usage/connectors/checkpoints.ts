@@ -1,4 +1,4 @@
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Checkpoint } from '../../../platform/streams/source.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
 import type { Connector } from './dead-letters.ts';
@@ -53,6 +53,31 @@ export const listCheckpoints = (db: Db, { organizationId, code }: Connector, pre
   select key, rank::text as rank, value from ingest_checkpoints
   where organization_id = ${organizationId} and connector = ${code} and starts_with(key, ${prefix})
   order by key`;
+
+/** Under this key the counts of parts are summed that their source no longer has. */
+const REMOVED_PARTS = 'removed';
+
+/**
+ * Clauses of a `with`: `ended` takes a checkpoint away, `summed` adds what it counted to that of another key, so that a
+ * connector has few checkpoints and loses no count.
+ */
+export const folded = (db: Db, { organizationId, code }: Connector, key: string, sumKey: string): Fragment => db`
+  ended as (
+    delete from ingest_checkpoints
+    where organization_id = ${organizationId} and connector = ${code} and key = ${key}
+    returning value, received, stored, replayed, dead, updated_at
+  ), summed as (
+    insert into ingest_checkpoints as kept (organization_id, connector, key, rank, value, received, stored, replayed,
+      dead, updated_at)
+    select ${organizationId}, ${code}, ${sumKey}, 0, '{}', received, stored, replayed, dead, updated_at from ended
+    on conflict (organization_id, connector, key) do update set received = kept.received + excluded.received,
+      stored = kept.stored + excluded.stored, replayed = kept.replayed + excluded.replayed,
+      dead = kept.dead + excluded.dead, updated_at = greatest(kept.updated_at, excluded.updated_at)
+  )`;
+
+/** Forgets a part that its source no longer has; its counts stay. */
+export const dropCheckpoint = (db: Db, connector: Connector, key: string) => db`
+  with ${folded(db, connector, key, REMOVED_PARTS)} select from ended`;
 
 /** Forgets how far a part was read, because it was made anew at its source; its counts stay. */
 export const resetCheckpoint = (db: Db, { organizationId, code }: Connector, key: string) => db`

@@ -1,6 +1,7 @@
 import type { Db } from '../../../platform/db/connect.ts';
 import type { ObjectLedger, ObjectName, ObjectState } from '../../../platform/streams/source.ts';
 import { textArray } from '../events/storage/array-literal.ts';
+import { folded } from './checkpoints.ts';
 import type { Connector } from './dead-letters.ts';
 
 /** Under this key the counts of files that were ended are summed, so that a connector has few checkpoints. */
@@ -12,32 +13,27 @@ const ENDED_OBJECTS = 'objects';
  *
  * Rule: streams.md#files.
  */
-export function objectLedger(db: Db, { organizationId, code }: Connector): ObjectLedger {
+export function objectLedger(db: Db, connector: Connector): ObjectLedger {
+  const { organizationId, code } = connector;
   const state = db`bucket, key, etag, status, attempts,
     coalesce(next_attempt_at > clock_timestamp(), false) as is_waiting`;
   const ofObject = ({ bucket, key, etag }: ObjectName) => db`
     organization_id = ${organizationId} and connector = ${code} and bucket = ${bucket} and key = ${key}
       and etag = ${etag}`;
-  /** Takes the checkpoint away and adds what it counted to the sum. */
-  const folded = (checkpoint: string) => db`
-    ended as (
-      delete from ingest_checkpoints
-      where organization_id = ${organizationId} and connector = ${code} and key = ${checkpoint}
-      returning value, received, stored, replayed, dead
-    ), summed as (
-      insert into ingest_checkpoints as kept (organization_id, connector, key, rank, value, received, stored, replayed,
-        dead, updated_at)
-      select ${organizationId}, ${code}, ${ENDED_OBJECTS}, 0, '{}', received, stored, replayed, dead, clock_timestamp()
-      from ended
-      on conflict (organization_id, connector, key) do update set received = kept.received + excluded.received,
-        stored = kept.stored + excluded.stored, replayed = kept.replayed + excluded.replayed,
-        dead = kept.dead + excluded.dead, updated_at = excluded.updated_at
-    )`;
   return {
     states: (bucket, keys) => db<ObjectState[]>`
       select ${state} from ingest_objects
       where organization_id = ${organizationId} and connector = ${code} and bucket = ${bucket}
         and key = any(${textArray(keys)}::text[])`,
+    left: (bucket, most) => db<ObjectName[]>`
+      select bucket, key, etag from ingest_objects object
+      where organization_id = ${organizationId} and connector = ${code} and bucket = ${bucket} and status = 'reading'
+        and not exists (
+          select from ingest_leases held
+          where held.organization_id = ${organizationId} and held.connector = ${code}
+            and held.key = object.bucket || '/' || object.key || '#' || object.etag
+            and held.expires_at >= clock_timestamp())
+      order by started_at limit ${most}`,
     async begin(object) {
       const { bucket, key, etag, size } = object;
       const [row] = await db<ObjectState[]>`
@@ -57,7 +53,7 @@ export function objectLedger(db: Db, { organizationId, code }: Connector): Objec
     },
     async end(object, checkpoint, isFailed) {
       const [row] = await db<Pick<ObjectState, 'status'>[]>`
-        with ${folded(checkpoint)}
+        with ${folded(db, connector, checkpoint, ENDED_OBJECTS)}
         update ingest_objects object set finished_at = clock_timestamp(), next_attempt_at = null,
           status = case when ${isFailed} then 'failed' when coalesce(last.dead, 0) > 0 then 'done_with_errors'
             else 'done' end,
@@ -70,7 +66,7 @@ export function objectLedger(db: Db, { organizationId, code }: Connector): Objec
     },
     async drop(object, checkpoint) {
       await db`
-        with ${folded(checkpoint)}
+        with ${folded(db, connector, checkpoint, ENDED_OBJECTS)}
         delete from ingest_objects where ${ofObject(object)} and status = 'reading'`;
     },
   };

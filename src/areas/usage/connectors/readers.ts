@@ -26,7 +26,10 @@ export const enterConnector = (db: Db, { organizationId, code }: Connector, kind
   values (${organizationId}, ${code}, ${kind}, clock_timestamp())
   on conflict (organization_id, code) do update set kind = excluded.kind`;
 
-/** Says what a process does for a connector, and returns whether somebody paused it. */
+/**
+ * Says what a process does for a connector, and returns whether somebody paused it. What processes that are gone for an
+ * hour have left is removed.
+ */
 export const sayReading = (
   db: Db,
   { organizationId, code }: Connector,
@@ -44,6 +47,10 @@ export const sayReading = (
     delete from ingest_readers
     where organization_id = ${organizationId} and connector = ${code} and id <> ${id}
       and said_at < clock_timestamp() - interval '1 hour'
+  ), left_behind as (
+    delete from ingest_leases
+    where organization_id = ${organizationId} and connector = ${code}
+      and expires_at < clock_timestamp() - interval '1 hour'
   )
   select paused_at is not null as is_paused from ingest_connectors
   where organization_id = ${organizationId} and code = ${code}`;

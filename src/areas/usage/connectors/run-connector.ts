@@ -5,7 +5,7 @@ import { type Log, ofOrganization } from '../../../platform/log/log.ts';
 import type { Metrics } from '../../../platform/metrics/metrics.ts';
 import { type Lag, type SourceHost, SourceTrouble, type StreamSource } from '../../../platform/streams/source.ts';
 import type { StoreDeps } from '../ingest-events/store-events.ts';
-import { listCheckpoints, resetCheckpoint } from './checkpoints.ts';
+import { dropCheckpoint, listCheckpoints, resetCheckpoint } from './checkpoints.ts';
 import { createIntake } from './intake.ts';
 import { claimLease, claimLeases, releaseLease } from './leases.ts';
 import { objectLedger } from './objects.ts';
@@ -89,6 +89,7 @@ export function runConnector(
       room: intake.room,
       checkpoints: (prefix) => listCheckpoints(deps.sql, connector, prefix),
       forget: async (key) => void (await resetCheckpoint(deps.sql, connector, key)),
+      drop: async (key) => void (await dropCheckpoint(deps.sql, connector, key)),
       claim: async (key) => (await claimLease(deps.sql, connector, key, reader)).length > 0,
       claimSome: async (keys, most) =>
         keys.length === 0 ? [] : (await claimLeases(deps.sql, connector, keys, most, reader)).map(({ key }) => key),

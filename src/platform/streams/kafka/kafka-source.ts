@@ -4,7 +4,7 @@ import { type SourceHost, SourceTrouble, type StreamSource } from '../source.ts'
 import { isRebalance, kafkaClient, troubleOf } from './client.ts';
 import { type DeadLetterTopic, openDeadLetterTopic } from './dead-letter-topic.ts';
 import { messageOf, timeOf } from './kafka-message.ts';
-import { type Assignment, type Place, Positions } from './positions.ts';
+import { type Assignment, keyOf, type Place, Positions } from './positions.ts';
 import type { KafkaSettings } from './settings.ts';
 
 /** Partitions whose messages wait to be stored at the same time; each holds one fetch of at most a MiB. */
@@ -55,6 +55,7 @@ async function read(settings: KafkaSettings & { group: string }, host: SourceHos
   try {
     await admin.connect();
     await demandTopics(admin, settings.topics);
+    await dropRemoved(admin, settings.topics, host);
     await consumer.connect();
     await consumer.subscribe({ topics: settings.topics, fromBeginning: settings.start === 'earliest' });
     await new Reading({ consumer, admin, group, host, deadLetters }).untilEnd();
@@ -69,6 +70,18 @@ async function demandTopics(admin: Admin, topics: readonly string[]): Promise<vo
   const known = new Set(await admin.listTopics());
   const missing = topics.filter((topic) => !known.has(topic));
   if (missing.length > 0) throw new SourceTrouble(`the topics are missing: ${missing.join(', ')}`);
+}
+
+/** Forgets how far partitions were read that their topic no longer has: it was made anew with fewer of them. */
+async function dropRemoved(admin: Admin, topics: string[], host: SourceHost): Promise<void> {
+  const { topics: found } = await admin.fetchTopicMetadata({ topics });
+  const known = new Set(
+    found.flatMap(({ name, partitions }) =>
+      partitions.map(({ partitionId }) => keyOf({ topic: name, partition: partitionId })),
+    ),
+  );
+  for (const { key } of await host.checkpoints(''))
+    if (topics.includes(key.slice(0, key.lastIndexOf('/'))) && !known.has(key)) await host.drop(key);
 }
 
 interface ReadingInput {
@@ -154,7 +167,8 @@ class Reading {
     const next = this.#positions.nextOf(place);
     if (next === undefined || messages.length === 0) return;
     if (BigInt(messages[0]!.offset) < next) {
-      this.#consumer.seek({ ...place, offset: String(next) });
+      const from = await this.#beating(this.#positions.resume(place, this.#host), heartbeat);
+      if (from !== undefined) this.#consumer.seek({ ...place, offset: String(from) });
       return;
     }
     for (let from = 0; from < messages.length; from += SLICE) {

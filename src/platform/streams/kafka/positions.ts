@@ -22,6 +22,12 @@ interface Position extends Place {
   waitingSinceMs: number | null;
 }
 
+/** Offset of the oldest message of a partition, and the one behind its newest. */
+interface End {
+  low: bigint;
+  high: bigint;
+}
+
 /** What a group has committed where it has committed nothing. */
 const NOTHING = -1n;
 
@@ -38,8 +44,8 @@ export class Positions {
 
   /**
    * Reads where each assigned partition goes on: at the larger of the offset that is stored with the events and the one
-   * that the group has committed. A stored offset behind the partition's end is of a topic that was made anew; one
-   * before its begin means that messages were removed there before they were read.
+   * that the group has committed. One behind the partition's end is of a topic that was made anew, which is read from its
+   * begin; one before its begin means that messages were removed there before they were read.
    *
    * @returns places that are to be sought, since the group would go on elsewhere
    */
@@ -64,14 +70,12 @@ export class Positions {
       for (const partition of assignment[topic]!) {
         const key = keyOf({ topic, partition });
         const end = ends.get(key);
-        let own = storedNext.get(key) ?? NOTHING;
-        if (end && own > end.high) {
-          host.log.warn({ partition: key, stored: String(own), end: String(end.high) }, 'a topic was made anew');
-          await host.forget(key);
-          own = NOTHING;
-        }
+        const isPast = (offset: bigint) => end !== undefined && offset > end.high;
+        const own = storedNext.get(key) ?? NOTHING;
         const theirs = committedNext.get(key) ?? NOTHING;
-        let next = own > theirs ? own : theirs;
+        if (isPast(own)) await this.#forget({ topic, partition }, own, end!, host);
+        let next = [own, theirs].reduce((most, offset) => (offset > most && !isPast(offset) ? offset : most), NOTHING);
+        if (next === NOTHING && (isPast(own) || isPast(theirs))) next = end!.low;
         if (end && next !== NOTHING && next < end.low) {
           host.log.warn(
             { partition: key, next: String(next), begin: String(end.low) },
@@ -79,11 +83,30 @@ export class Positions {
           );
           next = end.low;
         }
-        if (next > theirs) sought.push({ topic, partition, offset: String(next) });
+        if (next > theirs || isPast(theirs)) sought.push({ topic, partition, offset: String(next) });
         this.#positions.set(key, { topic, partition, next, storedUpToMs: null, waitingSinceMs: null });
       }
     }
     return sought;
+  }
+
+  async #forget(place: Place, stored: bigint, { high }: End, { log, forget }: SourceHost): Promise<void> {
+    log.warn({ partition: keyOf(place), stored: String(stored), end: String(high) }, 'a topic was made anew');
+    await forget(keyOf(place));
+  }
+
+  /**
+   * Where a partition goes on whose messages came from before what is stored of it: there; or, where its end lies before
+   * that, at the begin of a topic that was made anew while it was read.
+   */
+  async resume(place: Place, host: SourceHost): Promise<bigint | undefined> {
+    const position = this.#positions.get(keyOf(place));
+    const end = (await this.#ends([place.topic])).get(keyOf(place));
+    if (position && end && position.next > end.high) {
+      await this.#forget(place, position.next, end, host);
+      Object.assign(position, { next: end.low, storedUpToMs: null, waitingSinceMs: null });
+    }
+    return position?.next;
   }
 
   /** Whether a partition is still assigned, and from which offset on it is not stored. */
@@ -134,7 +157,7 @@ export class Positions {
     return { messages: Number(messages), seconds };
   }
 
-  async #ends(topics: readonly string[]): Promise<Map<string, { low: bigint; high: bigint }>> {
+  async #ends(topics: readonly string[]): Promise<Map<string, End>> {
     const ends = await Promise.all(
       topics.map(async (topic) =>
         (await this.#admin.fetchTopicOffsets(topic)).map(

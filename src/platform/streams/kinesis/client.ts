@@ -28,9 +28,12 @@ export class Throttled extends Error {}
 /** The iterator was not used for five minutes; another one goes on at the same place. */
 export class IteratorExpired extends Error {}
 
+/** There is no such stream, or it has no such shard any more. */
+export class Missing extends SourceTrouble {}
+
 /** A stream. */
 export interface KinesisStream {
-  /** Its name and when it was made: one that was made anew is another. */
+  /** Its name and when it was made, `usage@1764000000000`: one that was made anew is another. */
   id: string;
   shards(): Promise<Shard[]>;
   /** Where reading goes on; without a place where the settings say. @throws Throttled */
@@ -39,6 +42,9 @@ export interface KinesisStream {
   records(iterator: string): Promise<RecordsPage>;
   close(): void;
 }
+
+/** How the ids of all streams begin that ever had the name of one. */
+export const namePrefixOf = ({ id }: Pick<KinesisStream, 'id'>): string => id.slice(0, id.lastIndexOf('@') + 1);
 
 /** @throws SourceTrouble when the stream cannot be read */
 export async function openStream(settings: KinesisSettings, signal: AbortSignal): Promise<KinesisStream> {
@@ -128,7 +134,6 @@ function meaningOf(error: unknown, stream: string): Error {
   const { name, code } = error as Error & { code?: string };
   if (THROTTLES.has(name)) return new Throttled(name, { cause: error });
   if (name === 'ExpiredIteratorException') return new IteratorExpired(name, { cause: error });
-  if (name === 'ResourceNotFoundException')
-    return new SourceTrouble(`the stream ${stream} is missing`, { cause: error });
+  if (name === 'ResourceNotFoundException') return new Missing(`the stream ${stream} is missing`, { cause: error });
   return new SourceTrouble(`the stream ${stream} cannot be read: ${code ?? name}`, { cause: error });
 }

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { whileHeld } from '../hold-lease.ts';
 import { createSlots } from '../slots.ts';
-import type { SourceHost, StreamSource } from '../source.ts';
-import { type KinesisStream, openStream, type Shard, Throttled } from './client.ts';
+import type { Checkpoint, SourceHost, StreamSource } from '../source.ts';
+import { type KinesisStream, namePrefixOf, openStream, type Shard, Throttled } from './client.ts';
 import { readShard, type ShardProgress } from './read-shard.ts';
 import type { ShardPlace } from './record-messages.ts';
 import type { KinesisSettings } from './settings.ts';
@@ -109,19 +110,34 @@ class Reading {
 
   /** Keys of shards that are not read to their end, and whose parents are. */
   async #readable(): Promise<Set<string>> {
-    this.#shards = await this.#stream.shards().catch((error: unknown) => {
-      if (error instanceof Throttled) return this.#shards;
+    const { id: stream } = this.#stream;
+    const keyOf = (shard: string) => `${stream}/${shard}`;
+    // Before the shards: what another process has stored of one that was not listed yet is none of a removed one.
+    const stored = await this.#host.checkpoints(namePrefixOf(this.#stream));
+    const listed = await this.#stream.shards().catch((error: unknown) => {
+      if (error instanceof Throttled) return undefined;
       throw error;
     });
-    const keyOf = (shard: string) => `${this.#stream.id}/${shard}`;
+    if (listed) this.#shards = listed;
     const unread = new Set(this.#shards.map(({ id }) => keyOf(id)));
-    for (const { key, value } of await this.#host.checkpoints(keyOf('')))
-      if ('isEnd' in (value as unknown as ShardProgress)) unread.delete(key);
+    if (listed) await this.#dropRemoved(stored.filter(({ key }) => !unread.has(key)));
+    for (const { key, value } of stored) if ('isEnd' in (value as unknown as ShardProgress)) unread.delete(key);
     // A parent that is no longer listed has nothing left.
     const readable = this.#shards.filter(
       ({ id, parents }) => unread.has(keyOf(id)) && !parents.some((each) => unread.has(keyOf(each))),
     );
     return new Set(readable.map(({ id }) => keyOf(id)));
+  }
+
+  /** Of shards that are no longer listed, and of a stream that had this name before. */
+  async #dropRemoved(checkpoints: readonly Checkpoint[]): Promise<void> {
+    for (const { key, value } of checkpoints) {
+      if (this.#held.has(key)) continue; // whoever reads it finds out
+      await whileHeld(this.#host, key, async () => {
+        if (!('isEnd' in value)) this.#host.log.warn({ shard: key }, 'a shard is gone before it was read to its end');
+        await this.#host.drop(key);
+      });
+    }
   }
 
   /** Read after the shard was claimed, so that it is what the process before has stored. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { deliverInSlices } from '../deliver-in-slices.ts';
 import type { SourceHost, StreamMessage } from '../source.ts';
-import { IteratorExpired, type KinesisStream, Throttled } from './client.ts';
+import { IteratorExpired, type KinesisStream, Missing, Throttled } from './client.ts';
 import { type KinesisRecord, messagesOf, type ShardPlace } from './record-messages.ts';
 
 /** Between two requests for records of a shard. */
@@ -35,7 +35,7 @@ export interface ShardReading {
 /**
  * Reads a shard to its end, which only comes when it is split or merged.
  *
- * @returns whether it came to its end, which is then stored; otherwise it is no longer wanted
+ * @returns whether it came to its end, which is then stored; otherwise it is no longer wanted, or was removed
  * Rule: streams.md#kinesis.
  */
 export async function readShard(reading: ShardReading): Promise<boolean> {
@@ -63,10 +63,17 @@ export async function readShard(reading: ShardReading): Promise<boolean> {
       else if (error instanceof Throttled) {
         await pause(throttledMs, undefined, { signal });
         throttledMs = Math.min(2 * throttledMs, LONGEST_PAUSE_MS);
-      } else throw error;
+      } else if (error instanceof Missing && (await isRemoved(reading))) return false;
+      else throw error;
     }
   }
   return false;
+}
+
+/** Whether the stream is there without the shard, whose records have all become older than the service keeps them. */
+async function isRemoved({ stream, shard }: ShardReading): Promise<boolean> {
+  const shards = await stream.shards().catch(() => undefined); // what failed before says what is wrong
+  return shards !== undefined && !shards.some(({ id }) => id === shard);
 }
 
 /** @returns undefined if not all of it is stored, because the shard is no longer wanted here */

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SourceHost, StreamSource } from '../source.ts';
 import { followQueue } from './follow-queue.ts';
+import { forgetLost } from './lost-objects.ts';
 import { openQueue } from './queue.ts';
 import { scanBucket } from './scan-bucket.ts';
 import type { S3Settings } from './settings.ts';
@@ -10,6 +11,8 @@ import { UnreadObjects } from './unread-objects.ts';
 
 /** The pause between two listings where nothing else tells of new objects. */
 const POLL_SECONDS = 60;
+/** How often files are looked for that were begun and are no longer there. */
+const FORGET_EVERY_MS = 60_000;
 
 /**
  * The files of a bucket below a prefix, each read once, one at a time: they are listed again and again, or a queue
@@ -41,6 +44,7 @@ async function read(settings: S3Settings, outer: SourceHost): Promise<void> {
     ways.push(follow({ ...settings, queue_url: queueUrl }, { ...shared, unread: unread.named }));
   if (queueUrl === undefined || pollSeconds !== undefined)
     ways.push(scan((pollSeconds ?? POLL_SECONDS) * 1000, { ...shared, unread: unread.listed }));
+  ways.push(forget(shared));
   for (const way of ways) way.catch((error: unknown) => failed.abort(error));
   try {
     const outcomes = await Promise.allSettled(ways);
@@ -64,6 +68,14 @@ async function scan(pauseMs: number, shared: Shared): Promise<void> {
   while (!signal.aborted) {
     const isMore = await scanBucket(shared);
     if (!isMore) await pause(pauseMs, undefined, { signal }).catch(() => {}); // it ends
+  }
+}
+
+async function forget({ bucket, host, store }: Pick<Shared, 'bucket' | 'host' | 'store'>): Promise<void> {
+  const { signal } = host;
+  while (!signal.aborted) {
+    await forgetLost(bucket, host, store);
+    await pause(FORGET_EVERY_MS, undefined, { signal }).catch(() => {}); // it ends
   }
 }
 

@@ -12,6 +12,9 @@ export interface FoundObject extends ObjectName {
   id: string;
 }
 
+/** Names a file in checkpoints and leases. */
+export const idOf = ({ bucket, key, etag }: ObjectName): string => `${bucket}/${key}#${etag}`;
+
 /** The object is no longer there, or was rewritten. */
 export class ObjectIsGone extends Error {}
 /** The server refuses this object. */
@@ -44,7 +47,7 @@ export async function openStore(settings: S3Settings, signal: AbortSignal): Prom
     etag,
     size,
     sourceTime: `${written.toISOString().slice(0, -1)}000Z`,
-    id: `${bucket}/${key}#${etag}`,
+    id: idOf({ bucket, key, etag }),
   });
 
   async function* pages(): AsyncGenerator<FoundObject[]> {

@@ -1,3 +1,5 @@
+import { createServer, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
@@ -200,6 +202,82 @@ test('a shard whose lease another process has taken is left to it', async () => 
   ended.abort();
   await reading;
   expect(delivered).toHaveLength(1);
+});
+
+/** The address of a server in front of the stream, for which a shard is no longer there once it is said to be gone. */
+async function inFront(): Promise<{ endpoint: string; remove(shard: string): void }> {
+  let removed: string | undefined;
+  const shardOf = new Map<string, string>();
+  const missing = (response: ServerResponse) =>
+    response
+      .writeHead(400, { 'content-type': 'application/x-amz-json-1.1' })
+      .end(JSON.stringify({ __type: 'ResourceNotFoundException', message: 'no such shard' }));
+  const front = createServer(async (incoming, outgoing) => {
+    const body = Buffer.concat(await incoming.toArray());
+    const operation = String(incoming.headers['x-amz-target']).split('.')[1];
+    const asked = JSON.parse(body.toString());
+    const shard: string | undefined = asked.ShardId ?? shardOf.get(asked.ShardIterator);
+    if (shard !== undefined && shard === removed) return missing(outgoing);
+    const passed = request(server.endpoint, { method: 'POST', headers: incoming.headers }, async (answer) => {
+      const told = JSON.parse(Buffer.concat(await answer.toArray()).toString());
+      const iterator = told.ShardIterator ?? told.NextShardIterator;
+      if (iterator && shard !== undefined) shardOf.set(iterator, shard);
+      if (operation === 'ListShards')
+        told.Shards = told.Shards.filter(({ ShardId }: { ShardId: string }) => ShardId !== removed);
+      const type = answer.headers['content-type'];
+      outgoing.writeHead(answer.statusCode!, { 'content-type': type }).end(JSON.stringify(told));
+    });
+    passed.end(body);
+    return undefined;
+  });
+  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    front.closeAllConnections();
+    front.close();
+  });
+  return {
+    endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+    remove(shard) {
+      removed = shard;
+    },
+  };
+}
+const checkpointKeys = async () => {
+  const rows = await database.sql`
+    select key from ingest_checkpoints where organization_id = ${organizationId} order by key`;
+  return rows.map(({ key }) => key.slice(key.lastIndexOf('-') + 1).replace(/^0+(?=.)/, '')).sort();
+};
+
+test('a shard that vanishes while it is read stops no other, and leaves nothing but its counts', async () => {
+  await server.create(stream, 2);
+  await server.put(stream, events(0, 100));
+  const front = await inFront();
+  const running = start({ endpoint: front.endpoint });
+  await received(100);
+  expect(await checkpointKeys()).toEqual(['0', '1']);
+  front.remove('shardId-000000000000');
+  await until(async () => (await checkpointKeys()).join() === '1,removed', LEASE_ENDS_WITHIN_MS);
+  expect(await counts()).toEqual({ received: 100, stored: 100, replayed: 0, dead: 0 });
+  await until(async () => (await holders()).join() === '1', LEASE_ENDS_WITHIN_MS);
+  expect(running.state()).toMatchObject({ status: 'running', error: null });
+});
+
+test('checkpoints of parents and of a former stream are forgotten when their shards are no longer listed', async () => {
+  await server.create(stream, 1);
+  await server.put(stream, events(0, 50));
+  const { id } = await server.about(stream);
+  await database.sql`
+    insert into ingest_checkpoints (organization_id, connector, key, rank, value, received, stored, replayed, dead,
+      updated_at)
+    values (${organizationId}, 'stream', ${`${id}/shardId-000000000009`}, 9, '{"isEnd":true}', 3, 2, 1, 0, now()),
+      (${organizationId}, 'stream', ${`${stream}@1000/shardId-000000000000`}, 9, '{"sequence":"1","next":null}',
+        4, 4, 0, 0, now()),
+      (${organizationId}, 'stream', 'another@1000/shardId-000000000000', 9, '{"sequence":"1","next":null}',
+        0, 0, 0, 0, now())`;
+  start();
+  await received(57);
+  await until(async () => (await checkpointKeys()).join() === '0,0,removed', LEASE_ENDS_WITHIN_MS);
+  expect(await counts()).toEqual({ received: 57, stored: 56, replayed: 1, dead: 0 });
 });
 
 test('a stream that was made anew is read from its start', async () => {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -243,4 +244,64 @@ test('an object that is rewritten while it is read is read again, whole, and not
     from events where organization_id = ${organizationId}`;
   expect(found).toEqual({ rows: found!.keys, keys: found!.keys, rewritten: 5000 });
   expect(await letters()).toEqual([]);
+});
+
+/** A file of which a process has stored a part before it died, held by its lease for so many seconds more. */
+async function leftInTheMiddle(name: string, leaseSeconds = -1): Promise<string> {
+  await put(name, lines(0, 5000));
+  const { behind } = await breaksOnce(name);
+  const first = start({ endpoint: behind });
+  await until(() => first.state().status === 'retrying');
+  await first.close();
+  const [row] = await database.sql`
+    select bucket || '/' || key || '#' || etag as id from ingest_objects where organization_id = ${organizationId}`;
+  await database.sql`
+    insert into ingest_leases (organization_id, connector, key, owner, expires_at)
+    values (${organizationId}, 'files', ${row!.id}, ${randomUUID()},
+      clock_timestamp() + ${leaseSeconds} * interval '1 second')`;
+  return row!.id;
+}
+const leftOf = async () => {
+  const [row] = await database.sql`
+    select (select count(*)::int from ingest_objects where organization_id = ${organizationId} and status = 'reading')
+        as objects,
+      (select count(*)::int from ingest_leases where organization_id = ${organizationId}) as leases,
+      (select array_agg(key order by key) from ingest_checkpoints where organization_id = ${organizationId}) as keys`;
+  return row;
+};
+
+test('an object that is removed after its reader has died leaves nothing but what was stored', async () => {
+  const id = await leftInTheMiddle('a.ndjson');
+  const stored = await countStored();
+  expect(stored).toBeGreaterThan(0);
+  expect(await leftOf()).toEqual({ objects: 1, leases: 1, keys: [id] });
+  await client.send(new DeleteObjectCommand(at('a.ndjson')));
+  start();
+  await until(async () => (await leftOf())!.objects === 0);
+  await until(async () => (await leftOf())!.leases === 0);
+  expect(await leftOf()).toEqual({ objects: 0, leases: 0, keys: ['objects'] });
+  expect(await countStored()).toBe(stored);
+  expect(await letters()).toEqual([]);
+});
+
+test('an object that is rewritten after its reader has died leaves only the new one', async () => {
+  await leftInTheMiddle('a.ndjson');
+  const stored = await countStored();
+  await put('a.ndjson', lines(0, 6000));
+  start();
+  await ended('a.ndjson');
+  await until(async () => (await leftOf())!.leases === 0);
+  expect(await leftOf()).toEqual({ objects: 0, leases: 0, keys: ['objects'] });
+  expect(await objects()).toEqual([
+    { key: 'a.ndjson', status: 'done', stored: 6000 - stored, replayed: stored, attempts: 0 },
+  ]);
+});
+
+test('an object that another process holds is not forgotten, though it is gone', async () => {
+  await leftInTheMiddle('a.ndjson', 600);
+  await client.send(new DeleteObjectCommand(at('a.ndjson')));
+  await put('b.ndjson', event('b'));
+  start();
+  await ended('b.ndjson');
+  expect(await leftOf()).toMatchObject({ objects: 1, leases: 1 });
 });

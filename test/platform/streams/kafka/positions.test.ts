@@ -9,31 +9,47 @@ const place = { topic: 'calls', partition: 0 };
 
 /** A partition with messages from `low` to before `high`, of which the group has read to `committed`. */
 async function assigned({ low = 0, high = 100, committed = -1, stored = undefined as number | undefined }) {
+  const end = { low, high };
+  const forgotten: string[] = [];
   const admin = {
-    fetchTopicOffsets: async () => [{ partition: 0, offset: String(high), low: String(low), high: String(high) }],
+    fetchTopicOffsets: async () => [{ partition: 0, low: String(end.low), high: String(end.high) }],
     fetchOffsets: async () => [{ topic: 'calls', partitions: [{ partition: 0, offset: String(committed) }] }],
   } as unknown as Admin;
   const host = {
     log: { warn() {} },
     checkpoints: async () =>
       stored === undefined ? [] : [{ key: 'calls/0', rank: String(stored - 1), value: { next: String(stored) } }],
-    forget: async () => {},
+    forget: async (key: string) => void forgotten.push(key),
     now: () => Temporal.Instant.fromEpochMilliseconds(NOW_MS),
   } as unknown as SourceHost;
   const positions = new Positions(admin, 'group');
   const sought = await positions.assign({ calls: [0] }, host);
-  return { positions, host, sought: sought.map(({ offset }) => offset), next: positions.nextOf(place) };
+  return { positions, host, end, forgotten, sought: sought.map(({ offset }) => offset), next: positions.nextOf(place) };
 }
 
 test.each([
   ['the stored offset, where it is the larger one', { stored: 50, committed: 40 }, ['50'], 50n],
   ['that of the group, where it is the larger one', { stored: 40, committed: 50 }, [], 50n],
   ['where the settings say, where there is neither', {}, [], -1n],
-  ['the begin, when a topic was made anew', { stored: 101 }, [], -1n],
+  ['the begin, when a topic was made anew', { stored: 101, low: 3 }, ['3'], 3n],
+  ['the begin, also where the group has not forgotten it', { stored: 101, committed: 101 }, ['0'], 0n],
+  ['the begin, where only the group had read it', { committed: 200 }, ['0'], 0n],
+  ['what the group has read of a topic that was made anew', { stored: 101, committed: 30 }, [], 30n],
   ['the oldest message, when those before it were removed unread', { low: 60, stored: 50, committed: 40 }, ['60'], 60n],
   ['the oldest message, also behind the offset of the group', { low: 60, committed: 50 }, ['60'], 60n],
 ])('reading begins at %s', async (_, given, sought, next) => {
   expect(await assigned(given)).toMatchObject({ sought, next });
+});
+
+test('messages from before what is stored are passed over, unless the topic was made anew meanwhile', async () => {
+  const { positions, host, end, forgotten } = await assigned({ stored: 50, high: 100 });
+  expect(await positions.resume(place, host)).toBe(50n);
+  expect(forgotten).toEqual([]);
+  Object.assign(end, { low: 2, high: 20 });
+  expect(await positions.resume(place, host)).toBe(2n);
+  expect(forgotten).toEqual(['calls/0']);
+  expect(positions.nextOf(place)).toBe(2n);
+  expect(positions.offsets()).toEqual([]);
 });
 
 test('marks of transactions behind the last message are no lag', async () => {
