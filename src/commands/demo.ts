@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { makeOneTimeLink } from '../areas/tenancy/console-sessions/one-time-links.ts';
-import { createOrganization } from '../areas/tenancy/organizations/commands.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
 import { connectDatabase } from '../platform/db/connect.ts';
 import { defaultDataDir } from '../platform/services/discover.ts';
@@ -8,6 +7,7 @@ import { findRunning } from '../platform/services/run-file.ts';
 import { type Api, advanceClock, createApi } from './demo/call-api.ts';
 import { expectedTotalCents, PRICES } from './demo/expected.ts';
 import { type Flight, loadFlights } from './demo/flights.ts';
+import { createFreshSandbox } from './demo/fresh-sandbox.ts';
 import { createMeter } from './demo/progress-line.ts';
 
 const AIRPORTS = 12;
@@ -24,9 +24,7 @@ if (!running) {
   process.exit(1);
 }
 const { WIRE_PREFIX, DATABASE_SCHEMA } = running.settings;
-const sql = connectDatabase(running.databaseUrl, { schema: DATABASE_SCHEMA, connections: 1, name: 'meterstone demo' });
-const organization = await createOrganization(sql, { name: 'Flights of 2001', sandbox: true });
-await sql.end();
+const organization = await createFreshSandbox(running, defaultDataDir(), 'Flights of 2001');
 const api = createApi({ baseUrl: running.baseUrl, apiKey: organization.api_key, wirePrefix: WIRE_PREFIX });
 const flights = loadFlights(AIRPORTS);
 const airports = [...new Set(flights.map((flight) => flight.origin))].sort();

@@ -10,14 +10,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { startFauxqs } from 'fauxqs';
-import { createOrganization } from '../../src/areas/tenancy/organizations/commands.ts';
 import { advanceClock, createApi } from '../../src/commands/demo/call-api.ts';
+import { createFreshSandbox } from '../../src/commands/demo/fresh-sandbox.ts';
 import { createMeter } from '../../src/commands/demo/progress-line.ts';
-import { connectDatabase } from '../../src/platform/db/connect.ts';
 import { projectRoot } from '../../src/platform/project-root.ts';
 import { defaultDataDir } from '../../src/platform/services/discover.ts';
 import { findRunning } from '../../src/platform/services/run-file.ts';
 import { readLocalSecretsKey } from '../../src/platform/services/secrets-file.ts';
+import { inLines } from './in-lines.ts';
 import { hasKcat, KafkaCluster } from './kafka-cluster.ts';
 import { KinesisServer } from './kinesis-server.ts';
 
@@ -28,6 +28,8 @@ const PRICE = '0.01';
 const FIRST_SECOND = Date.UTC(2026, 0, 1) / 1000;
 const SECONDS_OF_JANUARY = 31 * 86_400;
 const FILE_LINES = 25_000;
+/** Of a record of Kinesis: the server takes ever longer for a record, the more it holds. */
+const LINES_OF_RECORD = 50;
 const KINDS = ['kafka', 'kinesis', 's3'] as const;
 
 /** A server of the tests with all messages on it. */
@@ -53,7 +55,7 @@ const bring: Record<(typeof KINDS)[number], () => Promise<Brought>> = {
     const credentials = { access_key_id: 'any', secret_access_key: { env: 'STREAM_SECRET' } };
     return {
       settings: { stream: 'usage', region: 'eu-west-1', endpoint: server.endpoint, credentials },
-      send: async (messages) => void (await server.put('usage', messages)),
+      send: async (messages) => void (await server.put('usage', inLines(messages, LINES_OF_RECORD))),
       stop: () => server.stop(),
     };
   },
@@ -89,9 +91,7 @@ if (!running) {
   process.exit(1);
 }
 const { WIRE_PREFIX, DATABASE_SCHEMA, REDIS_PREFIX } = running.settings;
-const sql = connectDatabase(running.databaseUrl, { schema: DATABASE_SCHEMA, connections: 1, name: 'meterstone demo' });
-const organization = await createOrganization(sql, { name: `Calls by ${kind}`, sandbox: true });
-await sql.end();
+const organization = await createFreshSandbox(running, defaultDataDir(), `Calls by ${kind}`);
 const api = createApi({ baseUrl: running.baseUrl, apiKey: organization.api_key, wirePrefix: WIRE_PREFIX });
 console.log(`Sandbox organization ${organization.organization_id}, API key ${organization.api_key}`);
 
@@ -105,8 +105,10 @@ try {
   reader = await read(server.settings);
   await untilStored(messages.length);
 } finally {
-  reader?.kill('SIGTERM');
-  if (reader) await once(reader, 'exit');
+  if (reader && !hasEnded(reader)) {
+    reader.kill('SIGTERM');
+    await once(reader, 'exit');
+  }
   await server.stop();
 }
 await advanceClock(api, '2026-02-02T00:00:00Z');
@@ -169,10 +171,14 @@ async function read(settings: object): Promise<ChildProcess> {
   });
 }
 
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
 async function untilStored(messages: number): Promise<void> {
   const meter = createMeter('messages', messages);
   for (let seen = 0; seen < messages; ) {
-    if (reader!.exitCode !== null) throw new Error(`the process that reads ended with ${reader!.exitCode}`);
+    if (hasEnded(reader!)) throw new Error('the process that reads has ended: its last line says why');
     const { connectors } = await api('GET', '/ingestion/connectors');
     const received = connectors[0]?.messages_received ?? 0;
     meter.add(received - seen);
