@@ -9,6 +9,7 @@ import { connectDatabase, type Sql } from '../../src/platform/db/connect.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { bringServices, type Services } from '../../src/platform/services/discover.ts';
 import { buildOnce } from '../support/build-once.ts';
+import { inLines } from '../support/in-lines.ts';
 import { hasKcat, KafkaCluster } from '../support/kafka-cluster.ts';
 import { KinesisServer } from '../support/kinesis-server.ts';
 import { inLongRun } from '../support/long-run.ts';
@@ -24,6 +25,11 @@ const MESSAGES = inLongRun(1_000_000, 100_000);
 /** How often all faults are struck: ten kills, a restart of Postgres and a loss of all that Redis holds, each time. */
 const TURNS = 2;
 const KILLS = 20;
+/**
+ * Of the messages of a piece so many are a record of Kinesis each; the others are lines, so many a record. Measured: its
+ * server takes 1 ms for a record while it holds few, and 34 ms when it holds 22 500.
+ */
+const [ALONE, TOGETHER] = [100, 100];
 const READ_WITHIN_MS = inLongRun(900_000, 240_000);
 const KINDS = ['kafka', 'kinesis', 's3'] as const;
 type Kind = (typeof KINDS)[number];
@@ -131,7 +137,7 @@ describe.skipIf(!hasKcat())('streams while processes and servers die', () => {
 
   const send: Record<Kind, (texts: string[], chunk: number) => Promise<unknown>> = {
     kafka: (texts) => kafka.produce('usage', texts),
-    kinesis: (texts) => kinesis.put('usage', texts),
+    kinesis: (texts) => kinesis.put('usage', [...texts.slice(0, ALONE), ...inLines(texts.slice(ALONE), TOGETHER)]),
     s3: (texts, chunk) =>
       client.send(new PutObjectCommand({ Bucket: 'usage', Key: `${chunk}.ndjson`, Body: texts.join('\n') })),
   };
