@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WEBHOOK_TYPES } from '../src/areas/messaging/webhook-endpoints/event-types.ts';
 import { createOrganization } from '../src/areas/tenancy/organizations/commands.ts';
@@ -13,6 +15,7 @@ import { findRunning } from '../src/platform/services/run-file.ts';
 import { readLocalSecretsKey } from '../src/platform/services/secrets-file.ts';
 import { buildOnce } from './support/build-once.ts';
 import { examplesOf, runExamples } from './support/examples.ts';
+import { hasKcat } from './support/kafka-cluster.ts';
 import { expectInDocument, tableOf } from './support/kept-table.ts';
 import { apiIn, keyIn, type Launcher, spawnStart, stop, untilUp } from './support/launcher.ts';
 import { newFolder } from './support/new-folder.ts';
@@ -75,6 +78,25 @@ test('the commands of the README lead from nothing to the PDF of an invoice and 
   expect(page.status).toBe(200);
   expect(await page.text()).toContain('10.10');
 });
+
+/** Each brings its own server, for which a few messages are as good as many. */
+const FEW = '1000';
+const KINDS = ['kafka', 'kinesis', 's3'] as const;
+test.each(KINDS)(
+  'the demo of a stream of %s ends with the invoice that it must',
+  { timeout: 120_000 },
+  async (kind) => {
+    if (kind === 'kafka' && !hasKcat()) return;
+    const env = { ...process.env, DATA_DIR: dataDir, DEMO_MESSAGES: FEW };
+    const demo = promisify(execFile)('npm', ['run', '--silent', 'demo:stream', '--', kind], {
+      cwd: projectRoot(),
+      env,
+    });
+    const { stdout } = await demo;
+    expect(stdout).toContain('stored 1000, replayed 50, dead letters 0\n');
+    expect(stdout).toContain('1000 calls at a cent each: equal\n');
+  },
+);
 
 const PAGES = readdirSync(join(projectRoot(), 'docs/guide')).filter((file) => file.endsWith('.md'));
 

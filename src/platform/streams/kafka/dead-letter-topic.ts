@@ -1,6 +1,8 @@
 import type { Kafka, Message, Producer } from 'kafkajs';
 import type { Log } from '../../log/log.ts';
 import type { PutAside } from '../source.ts';
+import { troubleOf } from './client.ts';
+import type { KafkaSettings } from './settings.ts';
 
 /** Puts what is put aside into the topic `<topic>.dlq`, for those who look there. The table is the truth. */
 export interface DeadLetterTopic {
@@ -12,7 +14,7 @@ export interface DeadLetterTopic {
  * A failure is logged and nothing waits for it: what was put aside is stored already.
  * Rule: streams.md#kafka.
  */
-export function openDeadLetterTopic(kafka: Kafka, log: Log): DeadLetterTopic {
+export function openDeadLetterTopic(kafka: Kafka, settings: KafkaSettings, log: Log): DeadLetterTopic {
   const producer: Producer = kafka.producer({ allowAutoTopicCreation: true });
   let connected: Promise<void> | undefined;
   return {
@@ -24,7 +26,9 @@ export function openDeadLetterTopic(kafka: Kafka, log: Log): DeadLetterTopic {
         await producer.sendBatch({ topicMessages: topicMessagesOf(putAside) });
       } catch (error) {
         connected = undefined;
-        log.warn({ err: error, messages: putAside.length }, 'the dead letter topic was not written');
+        // What the library says has the broker's answer in it, which may repeat a secret.
+        const { message } = troubleOf(error, settings);
+        log.warn({ error: message, messages: putAside.length }, 'the dead letter topic was not written');
       }
     },
     close: async () => (connected ? producer.disconnect() : undefined),

@@ -51,7 +51,7 @@ async function read(settings: KafkaSettings & { group: string }, host: SourceHos
     maxWaitTimeInMs: POLL_MS,
     allowAutoTopicCreation: false,
   });
-  const deadLetters = settings.dead_letter_topics ? openDeadLetterTopic(kafka, host.log) : undefined;
+  const deadLetters = settings.dead_letter_topics ? openDeadLetterTopic(kafka, settings, host.log) : undefined;
   try {
     await admin.connect();
     await demandTopics(admin, settings.topics);

@@ -11,6 +11,7 @@ import { kinesisSettings } from '../../../../src/platform/streams/kinesis/settin
 import type { SourceHost, StreamMessage } from '../../../../src/platform/streams/source.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { KinesisServer } from '../../../support/kinesis-server.ts';
+import { tlsFront } from '../../../support/tls-front.ts';
 import { until } from '../../../support/until.ts';
 import { storage } from '../ingest-events/build.ts';
 
@@ -307,8 +308,11 @@ test('a shard begins at the instant of the settings, when nothing of it was read
   expect(await transactions()).toEqual(['t5', 't6', 't7', 't8', 't9']);
 });
 
-test('a stream that is missing and a server that is away are named, without the secret', async () => {
+test('a stream that is missing, a server that is away and one that nobody trusts are named, without the secret', async () => {
+  const tls = await tlsFront(server.endpoint);
+  onTestFinished(() => tls.close());
   const cases = [
+    [{ endpoint: tls.url }, `the stream ${stream} cannot be read: DEPTH_ZERO_SELF_SIGNED_CERT`],
     [{ stream: 'nowhere' }, 'the stream nowhere is missing'],
     [{ endpoint: 'http://127.0.0.1:9' }, `the stream ${stream} cannot be read: ECONNREFUSED`],
   ] as const;

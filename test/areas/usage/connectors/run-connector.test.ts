@@ -57,8 +57,8 @@ class Driven implements StreamSource {
   }
 }
 
-function start(source: StreamSource) {
-  const connector = { organizationId, code: 'stream', kind: 'driven', isSandbox: false };
+function start(source: StreamSource, of = organizationId) {
+  const connector = { organizationId: of, code: 'stream', kind: 'driven', isSandbox: false };
   const running = runConnector({ ...storage(database.sql).deps, metrics }, connector, source);
   onTestFinished(() => running.close());
   return running;
@@ -141,4 +141,19 @@ test('two processes that read the same messages store each event once', async ()
   const [counts] = await database.sql`
     select received, stored, replayed from ingest_checkpoints where organization_id = ${organizationId}`;
   expect(counts).toEqual({ received: 80, stored: 40, replayed: 40 });
+});
+
+test('a stream that floods delays that of another organization by some of its transactions, not by all', async () => {
+  const [flood, quiet] = [new Driven(), new Driven()];
+  start(flood);
+  const FLOOD = 20_000;
+  const flooded = flood.send(FLOOD);
+  const { organization_id: other } = await createOrganization(database.sql, { name: 'Quiet', sandbox: false });
+  start(quiet, other);
+  await until(async () => (await countEvents()) > 0);
+  for (let message = 0; message < 3; message += 1) await quiet.send(1);
+  expect(await countEvents()).toBeLessThan(FLOOD);
+  expect(await database.sql`select from events where organization_id = ${other}`).toHaveLength(3);
+  await flooded;
+  expect(await countEvents()).toBe(FLOOD);
 });

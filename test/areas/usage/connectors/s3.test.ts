@@ -10,6 +10,7 @@ import { openS3 } from '../../../../src/platform/streams/s3/s3-source.ts';
 import { s3Settings } from '../../../../src/platform/streams/s3/settings.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { newFolder } from '../../../support/new-folder.ts';
+import { tlsFront } from '../../../support/tls-front.ts';
 import { until } from '../../../support/until.ts';
 import { storage } from '../ingest-events/build.ts';
 
@@ -243,7 +244,10 @@ test('a file that another process holds is left to it until its lease has ended'
 });
 
 test('a bucket that is missing, a server that is away and wrong credentials are named, without the secret', async () => {
+  const tls = await tlsFront(endpoint);
+  onTestFinished(() => tls.close());
   const cases = [
+    [{ endpoint: tls.url }, 'the bucket usage cannot be read: DEPTH_ZERO_SELF_SIGNED_CERT'],
     [{ bucket: 'nowhere' }, 'the bucket nowhere cannot be read: NoSuchBucket'],
     [{ endpoint: 'http://127.0.0.1:9' }, 'the bucket usage cannot be read: ECONNREFUSED'],
     [

@@ -1,6 +1,8 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../../src/platform/log/log.ts';
+import { kafkaClient } from '../../../../src/platform/streams/kafka/client.ts';
+import { openDeadLetterTopic } from '../../../../src/platform/streams/kafka/dead-letter-topic.ts';
 import { openKafka } from '../../../../src/platform/streams/kafka/kafka-source.ts';
 import { kafkaSettings } from '../../../../src/platform/streams/kafka/settings.ts';
 import { type SourceHost, SourceTrouble } from '../../../../src/platform/streams/source.ts';
@@ -96,3 +98,32 @@ test.each(['plain', 'scram-sha-256', 'scram-sha-512'] as const)(
     expect(said.join()).not.toContain(SECRET);
   },
 );
+
+test('a dead letter topic that refuses the credentials is named, and the secret stands in no line of the log', async () => {
+  const broker = await refusingBroker('PLAIN');
+  const said: string[] = [];
+  const log = createLog({ level: 'trace', process: 'test' }, {
+    write: (line: string) => void said.push(line),
+  } as never);
+  const settings = kafkaSettings({ PASSWORD: SECRET }).parse({
+    brokers: [broker.address],
+    topics: ['calls'],
+    sasl: { mechanism: 'plain', username: 'meterstone', password: { env: 'PASSWORD' } },
+  });
+  const message = {
+    position: 'calls/0/1',
+    bytes: Buffer.from('no JSON'),
+    sourceTime: '2026-03-10T00:00:00.000000Z',
+    checkpoint: { key: 'calls/0', rank: '1', value: {} },
+  };
+  const deadLetters = openDeadLetterTopic(kafkaClient(settings, log), settings, log);
+  await deadLetters.write([{ message, reasons: [{ code: 'invalid_json', message: 'a message is JSON' }] }]);
+  const told = said.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40);
+  expect(told).toEqual([
+    expect.objectContaining({
+      msg: 'the dead letter topic was not written',
+      error: 'the brokers refuse the credentials of sasl (plain)',
+    }),
+  ]);
+  expect(said.join()).not.toContain(SECRET);
+});
