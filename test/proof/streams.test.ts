@@ -26,8 +26,8 @@ const MESSAGES = inLongRun(1_000_000, 100_000);
 const TURNS = 2;
 const KILLS = 20;
 /**
- * Of the messages of a piece so many are a record of Kinesis each; the others are lines, so many a record. Measured: its
- * server takes 1 ms for a record while it holds few, and 34 ms when it holds 22 500.
+ * Of the messages of a piece so many are a record of Kinesis each; the others are lines, so many a record. Measured:
+ * its server takes 1 ms for a record while it holds few, and 34 ms when it holds 22 500.
  */
 const [ALONE, TOGETHER] = [100, 100];
 const READ_WITHIN_MS = inLongRun(900_000, 240_000);

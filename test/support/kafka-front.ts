@@ -15,7 +15,7 @@ export interface KafkaFrontInput {
   user?: { username: string; password: string };
 }
 
-/** A server in front of a broker of the tests, which has TLS, asks for credentials, or has the topics of another one. */
+/** A server in front of a broker of the tests, with TLS, credentials, or the topics of another broker. */
 export class KafkaFront {
   readonly #input: KafkaFrontInput;
   readonly #server: Server;

@@ -44,8 +44,8 @@ export class Positions {
 
   /**
    * Reads where each assigned partition goes on: at the larger of the offset that is stored with the events and the one
-   * that the group has committed. One behind the partition's end is of a topic that was made anew, which is read from its
-   * begin; one before its begin means that messages were removed there before they were read.
+   * that the group has committed. One behind the partition's end is of a topic that was made anew, which is read from
+   * its begin; one before its begin means that messages were removed there before they were read.
    *
    * @returns places that are to be sought, since the group would go on elsewhere
    */
@@ -96,8 +96,8 @@ export class Positions {
   }
 
   /**
-   * Where a partition goes on whose messages came from before what is stored of it: there; or, where its end lies before
-   * that, at the begin of a topic that was made anew while it was read.
+   * Where a partition goes on whose messages came from before what is stored of it: there; or, where its end lies
+   * before that, at the begin of a topic that was made anew while it was read.
    */
   async resume(place: Place, host: SourceHost): Promise<bigint | undefined> {
     const position = this.#positions.get(keyOf(place));

@@ -7,7 +7,7 @@ const MOST = 1000;
 
 /**
  * Forgets files that were removed or rewritten after their reading had begun, and that nothing names any more: the
- * process that read them has died, or they waited for their next attempt. What of them is stored stays, with its counts.
+ * process that read them has died, or they waited for their next attempt. What of them is stored stays, and counts.
  *
  * Rule: streams.md#files.
  */
