@@ -5,6 +5,7 @@ import { isoText } from '../../../platform/db/iso-text.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CustomerId, EventId, ExternalSubscriptionId, OrganizationId } from '../../../platform/ids.ts';
+import { presentBook } from '../../catalog/model-books/book-version.ts';
 import type { EventToCorrect } from '../../usage/event-corrections/lock-events.ts';
 import { isClosed } from '../../usage/event-retention/closed-time.ts';
 import { isLive } from '../../usage/events/live-events.ts';
@@ -81,9 +82,7 @@ export const listOrganizationsToHeal = (db: Db, after: string | null, limit: num
   select o.id from organizations o, price_layers layer
   where layer.name = 'deployment' ${after === null ? db`` : db`and o.id > ${after}`} and exists (
     select from ai_unpriced_models known
-    where known.organization_id = o.id and known.events > 0 and known.looked_book is distinct from o.book_version || '.'
-      || case when o.ai_settings -> 'use_deployment_prices' = 'false'
-        or o.ai_settings ->> 'book_currency' <> 'USD' then 0 else layer.version end)
+    where known.organization_id = o.id and known.events > 0 and known.looked_book is distinct from ${presentBook(db)})
   order by o.id limit ${limit}`;
 
 /** Owes the step to organizations that have none. */

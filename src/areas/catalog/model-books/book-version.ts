@@ -1,3 +1,4 @@
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import { type BookSettings, bookSettings } from './book-settings.ts';
 
@@ -13,6 +14,11 @@ export interface BookVersion {
 /** As it is written beside a rated event: 0 where prices of the deployment do not count. */
 export const versionText = ({ organization, deployment, settings }: BookVersion): string =>
   `${organization}.${settings.usesDeployment ? deployment : 0}`;
+
+/** The same in a statement that reads the organization as `o` and the deployment's layer as `layer`. */
+export const presentBook = (db: Db): Fragment => db`
+  o.book_version || '.' || case when o.ai_settings -> 'use_deployment_prices' = 'false'
+    or o.ai_settings ->> 'book_currency' <> 'USD' then 0 else layer.version end`;
 
 export const bookVersion = (row: {
   id: OrganizationId;

@@ -7,7 +7,7 @@ import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
 import type { StepPayload } from '../../../steps.ts';
 import type { EventToMatch } from '../match-events/match-event.ts';
-import type { TELL_UNKNOWN_MODELS_STEP } from '../unpriced-events/count-unpriced.ts';
+import type { HEAL_PRICES_STEP, TELL_UNKNOWN_MODELS_STEP } from '../unpriced-events/count-unpriced.ts';
 import type { MatchedEvent } from './match-all.ts';
 import {
   type EventForWallet,
@@ -70,6 +70,7 @@ type NewStep = { id: string; organization_id: OrganizationId } & (
   | { job: typeof BILL_IN_ADVANCE_STEP; payload: BillInAdvance }
   | { job: typeof TELL_MISSING_WALLETS_STEP; payload: MissingWallets }
   | { job: typeof TELL_UNKNOWN_MODELS_STEP; payload: StepPayload<typeof TELL_UNKNOWN_MODELS_STEP> }
+  | { job: typeof HEAL_PRICES_STEP; payload: StepPayload<typeof HEAL_PRICES_STEP> }
 );
 
 /** One step for several events of a subscription. */

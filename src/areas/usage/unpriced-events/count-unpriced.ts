@@ -1,6 +1,7 @@
 import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
 import { type EventId, newId, type OrganizationId } from '../../../platform/ids.ts';
+import { presentBook } from '../../catalog/model-books/book-version.ts';
 
 /** A stored call without an amount, as a batch that is finished has it. */
 export interface UnpricedEvent {
@@ -19,6 +20,9 @@ export interface UnpricedEvent {
 
 /** Name of the owed work that announces models without prices. */
 export const TELL_UNKNOWN_MODELS_STEP = 'tell-unknown-models';
+
+/** Name of the owed work that rates calls which wait for a price. */
+export const HEAL_PRICES_STEP = 'heal-prices';
 
 /** Calls of one model and tier in a batch. */
 interface Sighting {
@@ -46,10 +50,11 @@ export interface UnknownModel {
 
 /**
  * Counts calls without an amount by model and tier, in the transaction that finishes their batch: one row a model. What
- * is seen for the first time on a day is owed to the subscribers of `price_book.model_unknown`.
+ * is seen for the first time on a day is owed to the subscribers of `price_book.model_unknown`. A book that was written
+ * between the rating of a call and this transaction was looked at before the call was counted, so it is owed again.
  *
- * @returns the steps that announce it
- * Rule: price-book.md#unknown-models.
+ * @returns the steps that announce and heal
+ * Rules: price-book.md#unknown-models, price-book.md#healing.
  */
 export async function countUnpriced(tx: Db, events: readonly UnpricedEvent[]) {
   if (events.length === 0) return [];
@@ -74,7 +79,17 @@ export async function countUnpriced(tx: Db, events: readonly UnpricedEvent[]) {
     where known.organization_id = seen.organization_id and known.provider = seen.provider and known.model = seen.model
       and known.tier = seen.tier and known.told_on is distinct from (seen.last_seen_at at time zone 'UTC')::date
     returning known.organization_id, known.provider, known.model, known.tier, known.missing_kinds`;
-  return untold.map((model) => ({
+  const outdated = await listOutdated(
+    tx,
+    events.map(({ organization_id, event_id }) => ({ organization_id, event_id })),
+  );
+  const healing = outdated.map(({ id }) => ({
+    id: newId(),
+    organization_id: id,
+    job: HEAL_PRICES_STEP as typeof HEAL_PRICES_STEP,
+    payload: {},
+  }));
+  const announcements = untold.map((model) => ({
     id: newId(),
     organization_id: model.organization_id,
     job: TELL_UNKNOWN_MODELS_STEP as typeof TELL_UNKNOWN_MODELS_STEP,
@@ -84,7 +99,21 @@ export async function countUnpriced(tx: Db, events: readonly UnpricedEvent[]) {
       sample_transaction_id: sampleOf(sightings, model),
     },
   }));
+  return [...announcements, ...healing];
 }
+
+/** Organizations whose book has another version than calls of these were rated with. */
+const listOutdated = (tx: Db, keys: readonly Pick<UnpricedEvent, 'organization_id' | 'event_id'>[]) => tx<
+  { id: OrganizationId }[]
+>`
+  select distinct o.id
+  from jsonb_to_recordset(${json(keys)}::jsonb)
+    as call (organization_id uuid, event_id uuid)
+  join ai_unpriced waiting on waiting.organization_id = call.organization_id and waiting.event_id = call.event_id
+    and waiting.status = 'open' and waiting.reason = 'price'
+  join organizations o on o.id = call.organization_id
+  join price_layers layer on layer.name = 'deployment'
+  where waiting.book <> ${presentBook(tx)}`;
 
 type Named = Pick<Sighting, 'organization_id' | 'provider' | 'model' | 'tier'>;
 

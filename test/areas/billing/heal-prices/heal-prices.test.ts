@@ -34,12 +34,18 @@ const omega = (id: string): Call => ({
   parts: { tokens_input: 1000, tokens_output: 500 },
 });
 
-async function send(...given: Call[]) {
+/** Stores calls whose batch is not finished. */
+async function put(...given: Call[]) {
   const { store } = storage(service.sql);
   const batch = calls(story.organizationId, given, { sandbox: true, received_at: '2026-03-02T12:00:00.000000Z' });
   const [verdicts] = await store(batch);
-  await finishAll(service.sql, story.organizationId);
   return verdicts!;
+}
+
+async function send(...given: Call[]) {
+  const verdicts = await put(...given);
+  await finishAll(service.sql, story.organizationId);
+  return verdicts;
 }
 
 const price = (model = 'omega', fields: object = {}) =>
@@ -54,6 +60,11 @@ const price = (model = 'omega', fields: object = {}) =>
         ...fields,
       })),
     }),
+  );
+
+const owed = async () =>
+  (await service.sql`select job from after_steps where organization_id = ${story.organizationId}`).map(
+    ({ job }) => job,
   );
 
 const event = async (id: string) => (await ok(story.client.get(`/events/${id}`))).event;
@@ -72,6 +83,23 @@ const usage = async () =>
     .charges_usage[0];
 
 describe('a call of a model without a price', () => {
+  test('is looked at again if its price came between its storing and its counting', async () => {
+    await sell();
+    await put(omega('a'));
+    await price();
+    await until(async () => (await owed()).length === 0);
+    await finishAll(service.sql, story.organizationId);
+    expect(await owed()).toContain('heal-prices');
+  });
+
+  test('is not looked at again while its book is the one it was rated by', async () => {
+    await sell();
+    await price('delta');
+    await until(async () => (await owed()).length === 0);
+    await send(omega('a'));
+    expect(await owed()).not.toContain('heal-prices');
+  });
+
   test('is healed once the book has one, at its own time, as version 2 (PB5)', async () => {
     await sell();
     await send(omega('a'));
