@@ -3,11 +3,14 @@ import type { TDocumentDefinitions } from 'pdfmake/interfaces.js';
 import { type DocumentFonts, fontsFor } from './fonts.ts';
 import { attachXml, HYBRID_SUBSET, metadataTitle, type OpenPdf } from './hybrid.ts';
 import type { DocumentModel } from './model.ts';
+import { namedFont } from './opened-fonts.ts';
+import { definitionOf } from './page-layout.ts';
 
 /** The version of PDF on which PDF/A-3 is based. */
 const HYBRID_VERSION = '1.7';
 
-import { definitionOf } from './page-layout.ts';
+/** Files of the drawing library that it reads before those of the machine; its types lack them. */
+const { virtualfs } = pdfmake as unknown as { virtualfs: { writeFileSync(path: string, bytes: Uint8Array): void } };
 
 export interface Drawn {
   bytes: Uint8Array;
@@ -35,6 +38,7 @@ export async function draw(
 async function drawIn(fonts: DocumentFonts, model: DocumentModel, xml: Uint8Array | null): Promise<Uint8Array> {
   const files = new Set(Object.values(fonts.files).flatMap(({ normal, bold }) => [normal, bold]));
   pdfmake.setFonts(fonts.files);
+  for (const file of files) virtualfs.writeFileSync(file, namedFont(file));
   pdfmake.setUrlAccessPolicy(() => false);
   pdfmake.setLocalAccessPolicy((path) => files.has(path));
   const drawn = async (logo: string | null) => {

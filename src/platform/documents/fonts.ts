@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { type Font, openSync } from 'fontkit';
+import { openFont } from './opened-fonts.ts';
 
 export type FontName = 'main' | 'own' | 'japanese' | 'korean' | 'chinese';
 
@@ -72,11 +72,5 @@ export function fontsFor(words: string, ownFont: string | null): DocumentFonts {
 /** Line ends, direction marks and the like need no glyph. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** Opened once for each process; tables are read on demand. Measured: 13 to 29 ms a font. */
-const opened = new Map<string, Font>();
-
-function covers(file: string, character: string): boolean {
-  const font = opened.get(file) ?? openSync(file);
-  opened.set(file, font);
-  return font.hasGlyphForCodePoint(character.codePointAt(0)!);
-}
+const covers = (file: string, character: string): boolean =>
+  openFont(file).hasGlyphForCodePoint(character.codePointAt(0)!);

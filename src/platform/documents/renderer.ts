@@ -22,45 +22,23 @@ const SLOW_NICENESS = 10;
 /**
  * Draws documents in a thread of its own, one after the other: laying out a page is pure computation (about 1 ms a
  * line), so on the main thread an invoice of thousands of lines would hold up every other job of the process for
- * seconds. The thread starts with the first document, and a failed thread is replaced. A slow one leaves a busy
- * processor to everything else.
+ * seconds. The thread starts with the first document, and a failed thread is replaced; a closed renderer leaves its
+ * thread to the next one. A slow one leaves a busy processor to everything else.
  */
 export function createRenderer({ ownFont, isSlow = false }: { ownFont: string | null; isSlow?: boolean }): Renderer {
-  let thread: Worker | undefined;
+  const data: DrawThreadData = { ownFont, niceness: isSlow ? SLOW_NICENESS : 0 };
+  let thread: DrawThread | undefined;
   let line: Promise<unknown> = Promise.resolve();
-  let underWay: { resolve(drawn: Drawn): void; reject(error: Error): void } | undefined;
-
-  const start = (): Worker => {
-    const started = startThread({ ownFont, niceness: isSlow ? SLOW_NICENESS : 0 });
-    started.on('message', ({ drawn, failure }: { drawn?: Drawn; failure?: string }) => {
-      if (drawn) underWay?.resolve(drawn);
-      else underWay?.reject(new Error(`the document cannot be drawn: ${failure}`));
-    });
-    started.on('error', (error) => underWay?.reject(error));
-    started.on('exit', (code) => {
-      if (thread === started) thread = undefined;
-      underWay?.reject(new Error(`the drawing thread ended with ${code}`));
-    });
-    return started;
-  };
 
   const drawNow = async (model: DocumentModel, xml: Uint8Array | null): Promise<Drawn> => {
-    thread ??= start();
+    if (thread?.hasEnded() !== false) thread = takeResting(data) ?? openThread(data);
     const current = thread;
-    const drawn = new Promise<Drawn>((resolve, reject) => {
-      underWay = { resolve, reject };
-    });
-    const timer = setTimeout(() => underWay?.reject(new Error(`not drawn within ${MOST_MS} ms`)), MOST_MS);
     try {
-      current.postMessage({ model, xml });
-      return await drawn;
+      return await current.draw(model, xml);
     } catch (error) {
-      if (thread === current) thread = undefined;
-      await current.terminate();
+      thread = undefined;
+      await current.end();
       throw error;
-    } finally {
-      underWay = undefined;
-      clearTimeout(timer);
     }
   };
 
@@ -72,9 +50,65 @@ export function createRenderer({ ownFont, isSlow = false }: { ownFont: string | 
     },
     async close() {
       await line;
-      await thread?.terminate();
+      if (thread) await rest(data, thread);
+      thread = undefined;
     },
   };
+}
+
+interface DrawThread {
+  /** One document at a time. */
+  draw(model: DocumentModel, xml: Uint8Array | null): Promise<Drawn>;
+  hasEnded(): boolean;
+  end(): Promise<unknown>;
+}
+
+function openThread(data: DrawThreadData): DrawThread {
+  let underWay: { resolve(drawn: Drawn): void; reject(error: Error): void } | undefined;
+  let ended = false;
+  const thread = startThread(data);
+  thread.on('message', ({ drawn, failure }: { drawn?: Drawn; failure?: string }) => {
+    if (drawn) underWay?.resolve(drawn);
+    else underWay?.reject(new Error(`the document cannot be drawn: ${failure}`));
+  });
+  thread.on('error', (error) => underWay?.reject(error));
+  thread.on('exit', (code) => {
+    ended = true;
+    underWay?.reject(new Error(`the drawing thread ended with ${code}`));
+  });
+  return {
+    async draw(model, xml) {
+      const drawn = new Promise<Drawn>((resolve, reject) => {
+        underWay = { resolve, reject };
+      });
+      const timer = setTimeout(() => underWay?.reject(new Error(`not drawn within ${MOST_MS} ms`)), MOST_MS);
+      try {
+        thread.postMessage({ model, xml });
+        return await drawn;
+      } finally {
+        underWay = undefined;
+        clearTimeout(timer);
+      }
+    },
+    hasEnded: () => ended,
+    end: () => thread.terminate(),
+  };
+}
+
+/** Threads of closed renderers by what they were started with: to load what draws takes 0.5 s of a processor. */
+const resting = new Map<string, DrawThread>();
+
+async function rest(data: DrawThreadData, thread: DrawThread): Promise<void> {
+  const kind = JSON.stringify(data);
+  if (resting.has(kind)) await thread.end();
+  else resting.set(kind, thread);
+}
+
+function takeResting(data: DrawThreadData): DrawThread | undefined {
+  const kind = JSON.stringify(data);
+  const thread = resting.get(kind);
+  resting.delete(kind);
+  return thread?.hasEnded() === false ? thread : undefined;
 }
 
 /** The compiled file beside this one, or the source file with its loader, which threads do not inherit. */

@@ -54,6 +54,14 @@ test('a document without such signs embeds the main font only', async () => {
   expect(laidOpen(bytes)).not.toContain('NotoSans');
 });
 
+test('letters are copied as they were written, whatever an earlier document wrote by the same glyph', async () => {
+  await draw(named('一'), null);
+  const [ideograph, radical] = ['<4e00>', '<2f00>'];
+  const text = laidOpen((await draw(named('\u2f00'), null)).bytes);
+  expect(text).toContain(radical);
+  expect(text).not.toContain(ideograph);
+});
+
 test('characters without a font are listed', async () => {
   expect((await draw(named('Ada 🙂', 'नमस्ते', '東京'), null)).missing).toBe('🙂नमस्ते');
 });
