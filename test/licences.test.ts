@@ -6,6 +6,7 @@ import { projectRoot } from '../src/platform/project-root.ts';
 interface Locked {
   version: string;
   dev?: boolean;
+  link?: boolean;
   license?: unknown;
   optionalDependencies?: Record<string, string>;
 }
@@ -61,9 +62,12 @@ function statedLicence(path: string, packages: Record<string, Locked>): unknown 
   return stated.license ?? stated.licenses?.map(({ type }) => type).join(' OR ');
 }
 
+/** A workspace, and the link to it. */
+const isOurs = (path: string, { link }: Locked): boolean => link === true || path.startsWith('packages/');
+
 function refusedLicences(packages: Record<string, Locked>): string[] {
   return Object.entries(packages)
-    .filter(([path, locked]) => path !== '' && !locked.dev)
+    .filter(([path, locked]) => path !== '' && !locked.dev && !isOurs(path, locked))
     .filter(([path]) => {
       const licence = statedLicence(path, packages);
       const known = READ_BY_HAND[nameOf(path)];
