@@ -36,6 +36,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
 COPY package.json ./
 COPY bin bin
 COPY migrations migrations
+COPY data data
 COPY --from=dependencies /service/node_modules node_modules
 COPY --from=build /service/dist dist
 USER node

@@ -13,6 +13,7 @@ import { refreshDrafts } from './areas/billing/refresh-invoice/refresh-drafts.ts
 import { lateEvents } from './areas/billing/settle-usage/late-events.ts';
 import { retryTaxes } from './areas/billing/tax-engines/retry-taxes.ts';
 import { lifetimeUsage, usageActivity } from './areas/billing/watch-usage/usage-activity.ts';
+import { warnOfPriceAge } from './areas/catalog/price-book/price-age.ts';
 import { expireCoupons } from './areas/credits/expire-coupons/expire-coupons.ts';
 import { expireHolds } from './areas/credits/wallet-holds/expire-holds.ts';
 import { euTaxRates } from './areas/customers/check-vat-numbers/eu-rates.ts';
@@ -95,6 +96,7 @@ export const sweepJobs: readonly SweepJob[] = [
   cleanSecrets,
   housekeeping,
   retention,
+  warnOfPriceAge,
   ledgerDaily,
   rollupAudit,
   auditRecent,

@@ -297,6 +297,13 @@ const rows = [
     afterMissedTicks: 'by selection',
   },
   { job: 'retention', tick: { timeOfDay: '02:30' }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'by selection' },
+  {
+    job: 'price-book-age',
+    tick: { timeOfDay: '02:45' },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'next day',
+  },
   { job: 'audit-recent', tick: { minuteOfHour: 55 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'by selection' },
   {
     job: 'rollup-audit',

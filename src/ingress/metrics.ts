@@ -1,4 +1,5 @@
 import type { Express } from 'express';
+import { priceAgeInDays } from '../areas/catalog/price-book/price-age.ts';
 import { countOpenByKind } from '../areas/payments/provider-drifts/queries.ts';
 import { countOpenByCheck, lastSuccesses } from '../areas/reporting/audits/queries.ts';
 import { countLateWork } from '../areas/reporting/late-work.ts';
@@ -33,6 +34,7 @@ export function mountMetrics(
       within(measureUnmatched(deps.sql, deps.metrics)),
       within(measureAudits(deps.sql, deps.metrics)),
       within(measureDrifts(deps.sql, deps.metrics)),
+      within(measurePrices(deps.sql, deps.metrics)),
       within(measureLateWork(deps.sql, deps.metrics)),
       within(measureSteps(deps.sql, deps.metrics)),
       deps.readiness(), // measures what it finds
@@ -64,6 +66,12 @@ async function measureDrifts(sql: Sql, metrics: Metrics): Promise<void> {
   const open = await countOpenByKind(sql);
   metrics.providerDriftsOpen.reset();
   for (const { kind, count } of open) metrics.providerDriftsOpen.set({ kind }, count);
+}
+
+async function measurePrices(sql: Sql, metrics: Metrics): Promise<void> {
+  const days = await priceAgeInDays(sql, realNow());
+  metrics.priceBookAgeDays.remove();
+  if (days !== null) metrics.priceBookAgeDays.set(days);
 }
 
 async function measureLateWork(sql: Sql, metrics: Metrics): Promise<void> {

@@ -17,6 +17,8 @@ export interface BodyOptions {
   limitBytes: number;
   /** Commas and brackets that the body may hold. */
   mostValues: number;
+  /** Members that one object may have, if not as many as usual. */
+  mostMembers?: number | undefined;
   keepLiterals: boolean;
   /** Names before the path of a value in errors, for a body without root. */
   pathBefore?: readonly string[];

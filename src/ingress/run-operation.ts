@@ -213,7 +213,8 @@ const acceptsCsv = (request: Request): boolean => /^\s*text\/csv\b/i.test(reques
 
 const bodyOptions = (operation: Operation, pause: Pause, cloudMode: CloudMode | undefined): BodyOptions => ({
   limitBytes: operation.bodyLimitBytes ?? BODY_LIMIT_BYTES,
-  mostValues: mostValuesOf(operation),
+  mostValues: operation.bodyShape?.values ?? mostValuesOf(operation),
+  mostMembers: operation.bodyShape?.members,
   keepLiterals: operation.kind === 'events',
   ...(cloudMode ? { pathBefore: pathBefore(cloudMode) } : {}),
   pause,

@@ -272,6 +272,9 @@ const Settings = z.object({
   HOLD_MAX_SECONDS: whole(86_400).describe('Longest life of a wallet hold'),
   BUDGET_WINDOWS_MAX: whole(1_000_000).describe('Live windows of a budget with groups beyond which no more are made'),
   BUDGET_HOLD_MAX_SECONDS: whole(86_400).describe('Longest life of a hold of budgets'),
+  PRICE_BOOK_WARN_DAYS: whole(45).describe(
+    'Age in days of the prices of the deployment beyond which the log warns of them, once a day',
+  ),
   SECRETS_KEYS: z
     .string()
     .transform((text, issues) => readSecretsKeys(text, (message) => issues.addIssue(message)))

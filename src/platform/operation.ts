@@ -136,6 +136,11 @@ export interface Operation {
   uncountedWhile?: (db: Db, caller: { organizationId: OrganizationId; sandbox: boolean }) => Promise<boolean>;
   /** Largest body, if 1 MiB is not enough. */
   bodyLimitBytes?: number;
+  /**
+   * How many commas and opening brackets the body may have, and members one object of it, if what its schema says
+   * (src/ingress/value-limits.ts) and 1 000 are not enough.
+   */
+  bodyShape?: { values: number; members: number };
   /** For the events lane: it reads the body, of this type, itself while it arrives. */
   readsOwnBody?: { contentType: string; description: string };
   /** With it: the records of which program the body holds; without it lines of events. */

@@ -128,6 +128,7 @@ describe('the table of periodic jobs', () => {
     clean-webhooks         R  01:00
     clean-provider-events  R  01:10
     housekeeping           R  02:00
+    price-book-age         R  02:45
     audit-recent           R  :55
     rollup-audit           R  03:00
     audit-full             R  03:30`;

@@ -1,8 +1,8 @@
 /** Deepest nesting of a body: deeper than any document of the API; code that walks a body recurses. */
 const DEEPEST = 64;
 /**
- * How many members one object may have: no object of the API has a hundred, and properties of an event hardly have
- * more.
+ * How many members one object may have, unless its operation says otherwise: no object of the API has a hundred, and
+ * properties of an event hardly have more.
  */
 const MOST_MEMBERS = 1000;
 /**
@@ -41,7 +41,7 @@ export interface Shape {
  * Scans a JSON text once, character by character, keeping one number for each level. Malformed JSON is left to the
  * parser.
  */
-export function shapeOf(text: string, mostValues: number): Shape {
+export function shapeOf(text: string, mostValues: number, mostMembers = MOST_MEMBERS): Shape {
   const longNumbers: number[] = [];
   // Members left to open objects; lists count with all values only.
   const membersLeft = [Number.POSITIVE_INFINITY];
@@ -60,7 +60,7 @@ export function shapeOf(text: string, mostValues: number): Shape {
       case OPEN_LIST:
       case OPEN_OBJECT:
         if (membersLeft.length > DEEPEST) return { excess: 'depth', longNumbers };
-        membersLeft.push(character === OPEN_OBJECT ? MOST_MEMBERS : Number.POSITIVE_INFINITY);
+        membersLeft.push(character === OPEN_OBJECT ? mostMembers : Number.POSITIVE_INFINITY);
         valuesLeft -= 1;
         if (valuesLeft === 0) return { excess: 'values', longNumbers };
         break;

@@ -26,6 +26,8 @@ export interface ParseOptions {
   keepLiterals: boolean;
   /** Commas and brackets that the text may have. */
   mostValues?: number;
+  /** Members that one object may have. */
+  mostMembers?: number | undefined;
   /**
    * Names before the path of a value in errors, for a text without root; otherwise the first name of a path, the root,
    * is left out.
@@ -48,9 +50,9 @@ export function parseBody(text: string, options: ParseOptions): unknown {
 /** The same for a large text, in pieces between which the caller may pause. @throws Refusal as parseBody does */
 export function* parsePieces(
   text: string,
-  { keepLiterals, mostValues = MOST_VALUES, pathBefore }: ParseOptions,
+  { keepLiterals, mostValues = MOST_VALUES, mostMembers, pathBefore }: ParseOptions,
 ): Generator<void, unknown> {
-  const { excess, longNumbers } = shapeOf(text, mostValues);
+  const { excess, longNumbers } = shapeOf(text, mostValues, mostMembers);
   if (excess !== undefined) throw excess === 'depth' ? refuse.badRequest('invalid JSON') : refuse.tooLarge();
   yield;
   const marked = yield* markedText(text, longNumbers);

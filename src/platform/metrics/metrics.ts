@@ -77,6 +77,11 @@ export function createMetrics(processName: string) {
       labelNames: ['reason'],
       registers,
     }),
+    priceBookAgeDays: new Gauge({
+      name: 'meterstone_price_book_age_days',
+      help: 'Age of the prices of the deployment in days; absent while it has none',
+      registers,
+    }),
     auditFindingsOpen: new Gauge({
       name: 'meterstone_audit_findings_open',
       help: 'Findings of the auditor that are not resolved, by check',

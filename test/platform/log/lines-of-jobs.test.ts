@@ -32,6 +32,7 @@ const OF_ALL = [
   'pools started',
   'rollups audited',
   'events not numbered',
+  'prices of the deployment are old',
   'days added to the archive of electronic documents',
   'CONNECTORS_FILE is not set: no stream is read',
   'connectors started',

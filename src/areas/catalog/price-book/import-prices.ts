@@ -2,6 +2,7 @@ import { readLitellm } from '../../../engine/ai/price-files/litellm.ts';
 import { readMeterstone } from '../../../engine/ai/price-files/meterstone.ts';
 import { readModelsDev } from '../../../engine/ai/price-files/models-dev.ts';
 import type { FilePrice, PriceFile } from '../../../engine/ai/price-files/read-price.ts';
+import { providerName } from '../../../engine/ai/providers.ts';
 import { type Decimal, decimalText } from '../../../engine/money/decimal.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -19,7 +20,8 @@ import { type LayerScope, lockBook, raiseBookVersion, raiseDeploymentVersion } f
 import { MODEL_MAX_BYTES, PROVIDER_MAX_BYTES, TIER_MAX_BYTES } from './schema.ts';
 
 export interface ImportOptions {
-  source: 'litellm' | 'models_dev' | 'meterstone';
+  /** Whose file it is; `sample`: ours, of the form of `meterstone`. */
+  source: 'litellm' | 'models_dev' | 'meterstone' | 'sample';
   /** UTC text; null: now, or long ago for a model that is new to the layer, so that it prices what waits for it. */
   validFrom: string | null;
   dryRun: boolean;
@@ -28,6 +30,8 @@ export interface ImportOptions {
   acceptZero: boolean;
   /** Takes changes that look like an error. */
   force: boolean;
+  /** As of when the prices of the file are, UTC text; absent: now. */
+  asOf?: string;
 }
 
 /** A price that is another one than before. */
@@ -73,7 +77,7 @@ export async function importPrices(
   const version = isWritten ? await raise(layer) : await presentVersion(layer);
   if (isWritten) await writeEntries(layer, { added: plan.added, version, now });
   if (organizationId === null && !options.dryRun)
-    await db`update price_layers set imported_at = ${now}::timestamptz where name = 'deployment'`;
+    await db`update price_layers set imported_at = ${options.asOf ?? now}::timestamptz where name = 'deployment'`;
   return {
     models,
     entries_new: plan.added.length - plan.changes.length,
@@ -92,9 +96,10 @@ function readFile(content: unknown, { source, acceptZero }: ImportOptions): Pric
 
 /** Prices of the wanted providers whose names the book can hold; of equal places the last one. */
 function chosen(file: PriceFile, { providers }: ImportOptions): FilePrice[] {
+  const wanted = providers && new Set(providers.map(providerName));
   const found = new Map<string, FilePrice>();
   for (const price of file.prices) {
-    if (providers && !providers.includes(price.provider)) continue;
+    if (wanted && !wanted.has(price.provider)) continue;
     const isStorable =
       isWithin(price.provider, PROVIDER_MAX_BYTES) &&
       isWithin(price.model, MODEL_MAX_BYTES) &&

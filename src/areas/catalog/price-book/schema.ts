@@ -160,8 +160,9 @@ export const Resolution = z.object({
 
 /** Sources whose files an import reads. */
 const SOURCES = ['litellm', 'models_dev', 'meterstone'] as const;
-/** Elements of one list or object of a file, and characters of a text: far beyond those of published ones. */
-const FILE = { max: 100_000, textMax: 100_000 };
+/** Elements of one list or object of a file: several times as many as published ones have models. */
+export const FILE_MEMBERS_MAX = 20_000;
+const FILE = { max: FILE_MEMBERS_MAX, textMax: 100_000 };
 
 export const PriceImportBody = anyValue(FILE);
 export const PriceImportQuery = z.object({

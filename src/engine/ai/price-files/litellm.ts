@@ -1,4 +1,5 @@
 import type { Kind } from '../kinds.ts';
+import { providerName } from '../providers.ts';
 import { STANDARD_TIER } from '../rating/price-row.ts';
 import { type FilePrice, isObject, type PriceFile, priceFrom, skip, TOKENS_PER } from './read-price.ts';
 
@@ -17,12 +18,14 @@ const TOKEN_PRICES: ReadonlyMap<string, Kind> = new Map([
 ]);
 const THRESHOLD = /_above_(\d{1,7})k_tokens/;
 const TIER = /_(batches|priority|flex)$/;
+/** Whose models Vertex AI serves is a part of its name there. */
+const VERTEX = /^(vertex_ai)-.*$/;
 const SEARCH = 'search_context_cost_per_query';
 const SEARCH_SIZE = 'search_context_size_medium';
 
 /**
  * Prices of a LiteLLM price map: an object a model, costs for one unit in USD. Zeros are left out, unless accepted:
- * there they mean that a price is not known.
+ * there they mean that a price is not known. Providers have the names that calls of them have.
  *
  *   "input_cost_per_token": 3e-06 → input 3 for a million; "…_above_200k_tokens": 6e-06 → 6 above 200 000 (PB7)
  *
@@ -35,12 +38,14 @@ export function readLitellm(content: unknown, { acceptZero }: { acceptZero: bool
       skip(file, key === 'sample_spec' ? 'sample_spec' : 'unnamed_model');
       continue;
     }
-    const provider = entry.litellm_provider;
-    if (typeof provider !== 'string' || provider === '') {
+    const sent = entry.litellm_provider;
+    if (typeof sent !== 'string' || sent === '') {
       skip(file, 'no_provider');
       continue;
     }
-    const model = key.startsWith(`${provider}/`) ? key.slice(provider.length + 1) : key;
+    const provider = providerName(sent.replace(VERTEX, '$1'));
+    const prefix = [sent, provider].find((name) => key.startsWith(`${name}/`));
+    const model = prefix === undefined ? key : key.slice(prefix.length + 1);
     for (const [name, value] of Object.entries(entry)) {
       const place = placeOf(name);
       if (place === undefined) continue;

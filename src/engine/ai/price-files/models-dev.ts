@@ -1,4 +1,5 @@
 import type { Kind } from '../kinds.ts';
+import { providerName } from '../providers.ts';
 import { STANDARD_TIER } from '../rating/price-row.ts';
 import { isObject, type PriceFile, priceFrom, skip, TOKENS_PER } from './read-price.ts';
 
@@ -21,7 +22,8 @@ const LONG_CONTEXT_FROM = 200_000;
  */
 export function readModelsDev(content: unknown, { acceptZero }: { acceptZero: boolean }): PriceFile {
   const file: PriceFile = { prices: [], skipped: {} };
-  for (const [provider, entry] of Object.entries(isObject(content) ? content : {})) {
+  for (const [sent, entry] of Object.entries(isObject(content) ? content : {})) {
+    const provider = providerName(sent);
     for (const [model, { cost } = {} as Record<string, unknown>] of modelsOf(entry)) {
       if (!isObject(cost)) {
         skip(file, 'no_price');

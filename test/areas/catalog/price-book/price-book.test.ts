@@ -298,6 +298,48 @@ describe('imports', () => {
     expect(await list('model=odd')).toMatchObject([{ cost: '2.1875', source: 'litellm', valid_from: LONG_AGO }]);
   });
 
+  test('take a whole published map of 3 000 models, and refuse what is larger by far before it is read', async () => {
+    const about = Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`supports_feature_${index}`, true]));
+    const model = (index: number) => [
+      `openai/model-${index}`,
+      {
+        ...about,
+        litellm_provider: 'openai',
+        mode: 'chat',
+        max_tokens: 8192,
+        source: 'https://example.com/prices',
+        supported_modalities: ['text', 'image'],
+        input_cost_per_token: 2.5e-6,
+        output_cost_per_token: 1e-5,
+        cache_read_input_token_cost: 1.25e-6,
+        input_cost_per_token_batches: 1.25e-6,
+        output_cost_per_token_batches: 5e-6,
+      },
+    ];
+    const whole = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => model(index)));
+    expect(JSON.stringify(whole).length).toBeGreaterThan(1_500_000);
+    expect((await ok(bring(whole))).import).toMatchObject({ models: 3000, entries_new: 15_000, skipped: {} });
+    expect((await ok(bring(whole))).import).toMatchObject({ entries_unchanged: 15_000, book_version: 1 });
+    const larger = Object.fromEntries(Array.from({ length: 20_001 }, (_, index) => [`m${index}`, 1]));
+    expect((await bring(larger)).status).toBe(413);
+  });
+
+  test('name providers as calls of them are named', async () => {
+    const of = (litellm_provider: string) => ({ litellm_provider, input_cost_per_token: 1e-6 });
+    await ok(
+      bring({
+        'gemini/gamma': of('gemini'),
+        'anthropic.beta-v1:0': of('bedrock_converse'),
+        'vertex_ai/beta@1': of('vertex_ai-anthropic_models'),
+      }),
+    );
+    expect((await list()).map(({ provider, model }) => [provider, model])).toEqual([
+      ['bedrock', 'anthropic.beta-v1:0'],
+      ['google', 'gamma'],
+      ['vertex_ai', 'beta@1'],
+    ]);
+  });
+
   test('of the same file change nothing, and one with a price times 1.6 is refused unless forced (PB8)', async () => {
     await ok(bring(map()));
     expect((await ok(bring(map()))).import).toMatchObject({ entries_new: 0, entries_unchanged: 8, book_version: 1 });
