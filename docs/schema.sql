@@ -1176,6 +1176,7 @@ create table ai_usage_hours (
 );
 comment on table ai_usage_hours is 'Sums of calls of language models by subscription, hour and group; in cents of the book.';
 comment on column ai_usage_hours.unpriced is 'how many of them have no cost, or no amount though one is due';
+CREATE INDEX ai_usage_hours_age ON public.ai_usage_hours USING btree (hour) WHERE (((hour AT TIME ZONE 'UTC'::text))::time without time zone <> '00:00:00'::time without time zone);
 
 create table alerts (
   id uuid not null,

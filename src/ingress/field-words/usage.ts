@@ -110,6 +110,7 @@ export const USAGE_FIELDS: FieldWords = {
   unmatched_events: 'Days for which healed unmatched events are listed: 1 to 400',
   verifications: 'Days for which results of verifications are kept: 30 to 3650',
   'retention.budgets': 'Days for which windows that ended, closed holds and the ledger of budgets are kept: 30 to 3650',
+  ai_usage_hours: 'Days for which calls of language models are summed by hour, then by day only: 30 to 3650',
   issued_documents: 'Fixed: only the present value is taken',
   ledger: 'Fixed: only the present value is taken',
   events_raw: 'Days after their invoice for which raw events are kept: at least 90',

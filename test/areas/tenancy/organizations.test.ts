@@ -334,6 +334,7 @@ describe('retention of an organization', () => {
     unmatched_events: 30,
     verifications: 400,
     budgets: 100,
+    ai_usage_hours: 400,
   };
   const keep = (org: Org, retention: object) => org.put('/retention', { retention });
 

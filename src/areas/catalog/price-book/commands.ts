@@ -9,7 +9,7 @@ import { listLiveRows, sortDrafts, writeEntries } from './add-entries.ts';
 import { lockBook, raiseBookVersion } from './book-locks.ts';
 import { priceDrafts } from './definition.ts';
 import { importPrices } from './import-prices.ts';
-import { countWaiting, findEntry, getBookVersion, listAliases, listEntriesByIds } from './queries.ts';
+import { countRated, countWaiting, findEntry, getBookVersion, listAliases, listEntriesByIds } from './queries.ts';
 import type { AliasesInput, PriceEntriesInput, PriceImportQuery } from './schema.ts';
 import { entryView } from './view.ts';
 
@@ -37,7 +37,7 @@ export async function addPriceEntries(ctx: Context, { body: { entries } }: { bod
   return {
     entries: rows.map(entryView),
     book_version: version,
-    affects: { unpriced_events: await countWaiting(ctx, drafts) },
+    affects: { unpriced_events: await countWaiting(ctx, drafts), rated_events: await countRated(ctx, drafts) },
   };
 }
 

@@ -173,6 +173,26 @@ export async function countWaiting(
   return row!.events;
 }
 
+/** How many events of these models were rated since their days; whole days, as far as these are summed. */
+export async function countRated(
+  { db, organizationId }: Scope,
+  models: readonly { provider: string; model: string; valid_from: string }[],
+): Promise<number> {
+  const [row] = await db<{ events: number }[]>`
+    with asked as (
+      select provider, model, min(since) as since
+      from unnest(${models.map(({ provider }) => provider)}::text[], ${models.map(({ model }) => model)}::text[],
+        ${models.map(({ valid_from: from }) => from.slice(0, 10))}::date[]) as asked (provider, model, since)
+      group by provider, model
+    )
+    select coalesce(sum(summed.events - summed.unpriced), 0)::bigint as events
+    from asked
+    join ai_groups g on g.organization_id = ${organizationId} and g.provider = asked.provider and g.model = asked.model
+    join ai_usage_days summed on summed.organization_id = ${organizationId} and summed.group_hash = g.group_hash
+      and summed.day >= asked.since`;
+  return row!.events;
+}
+
 export const listEntriesByIds = ({ db, organizationId }: Scope, ids: readonly string[]) => db<PriceEntryRow[]>`
   select ${entryColumns(db)} from price_entries
   where organization_id = ${organizationId} and id = any (${ids}::uuid[])

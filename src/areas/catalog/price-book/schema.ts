@@ -82,7 +82,7 @@ export const PriceEntryList = z.object({ entries: z.array(PriceEntry), meta: Pag
 export const PriceEntriesWritten = z.object({
   entries: z.array(PriceEntry),
   book_version: z.int(),
-  affects: z.object({ unpriced_events: z.int() }),
+  affects: z.object({ unpriced_events: z.int(), rated_events: z.int() }),
 });
 
 export const PriceModelsQuery = z.object({ ...pageQuery, search_term: textFilter, provider: textFilter });

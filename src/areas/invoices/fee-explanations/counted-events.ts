@@ -63,6 +63,11 @@ export const eventsOfFee = (scope: Scope, fee: CountedFee, part?: WindowPart): F
   ${eventsOfWindow(scope, fee, part)}
   where ${isOfFee(scope.db, fee)}`;
 
+/** An event behind a fee; of a call of a language model with the settings of its book. */
+export interface RatedEvent extends ShownEvent {
+  ai_settings: Record<string, unknown> | null;
+}
+
 /**
  * A page of the events behind a fee, oldest first. Events that no later correction touched come in the order of their
  * index and end with the page; the few that one has touched are sorted.
@@ -70,10 +75,11 @@ export const eventsOfFee = (scope: Scope, fee: CountedFee, part?: WindowPart): F
 export function listEventsOfFee(scope: Scope, fee: CountedFee, { limit, offset }: Rows) {
   const { db } = scope;
   const first = db`order by event.timestamp, event.created_at, event.id limit ${offset + limit}`;
-  return db<ShownEvent[]>`
+  return db<RatedEvent[]>`
     select id, transaction_id, external_subscription_id, code, ${isoText(db, db`timestamp`)} as timestamp,
       properties::text as properties, trim_scale(precise_total_amount_cents)::text as precise_total_amount_cents,
-      ${isoText(db, db`created_at`)} as created_at
+      ${isoText(db, db`created_at`)} as created_at, case when properties ? 'ai_book' then (
+        select o.ai_settings from organizations o where o.id = ${scope.organizationId}) end as ai_settings
     from (
       (select event.* from ${uncorrectedEvents(scope, fee)} ${first})
       union all

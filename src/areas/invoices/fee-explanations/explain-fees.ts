@@ -13,9 +13,18 @@ import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
 import { Answer } from '../../../platform/operation.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
+import { bookSettings } from '../../catalog/model-books/book-settings.ts';
+import { explainRatings } from '../../usage/event-rating/explain-rating.ts';
+import { parseProperties } from '../../usage/events/property-json.ts';
 import { eventText } from '../../usage/events/view.ts';
 import { type FeeRow, getFee } from '../fees/queries.ts';
-import { type CountedFee, countEventsOfFee, listEventsOfFee, listRemovedOf } from './counted-events.ts';
+import {
+  type CountedFee,
+  countEventsOfFee,
+  listEventsOfFee,
+  listRemovedOf,
+  type RatedEvent,
+} from './counted-events.ts';
 import { type FeeInputsRow, findInvoiceStatus, listFeeInputs } from './queries.ts';
 import type { FeeEventsQuery } from './schema.ts';
 
@@ -71,7 +80,8 @@ export async function showExplanation(ctx: Context, { svc_id }: { svc_id: string
 
 /**
  * The events behind a usage fee, as they were when it was made: the first page of millions costs what one of few does.
- * Those that retention has removed are not among them, unless they were brought back from the archive.
+ * Those that retention has removed are not among them, unless they were brought back from the archive. Calls of language
+ * models have their rating beside them.
  *
  * @throws Refusal 404 fee; 422 page: value_is_out_of_range, too deep in a list that goes on there
  */
@@ -86,7 +96,28 @@ export async function showFeeEvents(ctx: Context, { svc_id, query }: { svc_id: s
           count: () => countEventsOfFee(ctx, counted),
         });
   const meta = JSON.stringify(pageMeta(query, total));
-  return new Answer(null, { json: `{"events":[${rows.map(eventText).join(',')}],"meta":${meta}}` });
+  const texts = await ratedTexts(ctx, rows);
+  return new Answer(null, { json: `{"events":[${texts.join(',')}],"meta":${meta}}` });
+}
+
+/** Events as they are shown, calls of language models with their parts and prices. Rule: price-book.md#explained. */
+async function ratedTexts(ctx: Context, rows: readonly RatedEvent[]): Promise<string[]> {
+  const calls = rows.filter(({ ai_settings: settings }) => settings !== null);
+  const ratings = await explainRatings(
+    ctx.db,
+    calls.map((call) => ({
+      organizationId: ctx.organizationId,
+      settings: bookSettings(call.ai_settings!),
+      properties: parseProperties(call.properties),
+      amountCents: call.precise_total_amount_cents,
+      at: call.timestamp,
+    })),
+  );
+  const ratingOf = new Map(calls.map(({ id }, index) => [id, ratings[index]]));
+  return rows.map((row) => {
+    const rating = ratingOf.get(row.id);
+    return rating ? `${eventText(row).slice(0, -1)},"rating":${JSON.stringify(rating)}}` : eventText(row);
+  });
 }
 
 async function countedFeeOf(ctx: Context, fee: FeeRow, stored: FeeInputsRow): Promise<CountedFee> {

@@ -1,7 +1,6 @@
 import type { Operation } from '../../../platform/operation.ts';
-import { EventList } from '../../usage/events/schema.ts';
 import { showExplanation, showFeeEvents } from './explain-fees.ts';
-import { ExplanationEnvelope, FeeEventsQuery } from './schema.ts';
+import { ExplanationEnvelope, FeeEventList, FeeEventsQuery } from './schema.ts';
 
 const shared = { method: 'get', permission: 'fee', tag: 'fees', kind: 'read' } as const;
 
@@ -20,7 +19,7 @@ export const feeExplanationOperations: Operation[] = [
     path: '/fees/:svc_id/events',
     summary: 'List the events behind a usage fee',
     query: FeeEventsQuery,
-    answer: EventList,
+    answer: FeeEventList,
     run: showFeeEvents,
   },
 ];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { pageQuery } from '../../../platform/lists/pagination.ts';
+import { EventPageMeta, EventView } from '../../usage/events/schema.ts';
 
 const StepView = z.object({
   position: z.int(),
@@ -47,6 +48,29 @@ export const ExplanationEnvelope = z.object({
       })
       .nullable(),
   }),
+});
+
+/** Why a call of a language model has its amount. */
+const RatingView = z.object({
+  parts: z.array(
+    z.object({
+      kind: z.string(),
+      quantity: z.string(),
+      cost: z.string().nullable(),
+      sell: z.string().nullable(),
+      per: z.int().nullable(),
+      precise_cost_cents: z.string().nullable(),
+      precise_amount_cents: z.string().nullable(),
+      svc_price_entry_id: z.uuid().nullable(),
+      fallback: z.string().nullable(),
+    }),
+  ),
+  matches: z.boolean(),
+});
+
+export const FeeEventList = z.object({
+  events: z.array(EventView.extend({ rating: RatingView.optional() })),
+  meta: EventPageMeta,
 });
 
 export const FeeEventsQuery = z.object({ ...pageQuery });

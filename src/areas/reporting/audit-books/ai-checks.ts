@@ -1,6 +1,8 @@
+import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
 import { bookSettings } from '../../catalog/model-books/book-settings.ts';
+import { RETENTION_CLASSES } from '../../tenancy/retention/retention-classes.ts';
 import { doorSettings } from '../../usage/ai-doors/door-settings.ts';
 import { callColumns, figuresOf } from '../../usage/ai-usage-sums/change-hours.ts';
 import { explainRatings } from '../../usage/event-rating/explain-rating.ts';
@@ -72,8 +74,9 @@ async function findMisrated({ db, organizationId }: Context): Promise<Finding[]>
     .map(({ id, amount }) => ({ resource_id: id, expected: 'what its parts cost by its book', actual: amount }));
 }
 
-/** Hours of open time whose events are all counted and named. */
+/** Hours of open time whose events are all counted and named, and which are not folded into days yet. */
 function findDifferingSums({ db, organizationId }: Context) {
+  const kept = RETENTION_CLASSES.ai_usage_hours.default;
   return db<Finding[]>`
   with waiting as materialized (
     select distinct e.external_subscription_id, date_trunc('hour', e.timestamp, 'UTC') as hour
@@ -87,7 +90,10 @@ function findDifferingSums({ db, organizationId }: Context) {
         trim_scale(sum(cost)), trim_scale(sum(amount))) as figures
     from ai_usage_hours hours
     join ai_groups g on g.organization_id = hours.organization_id and g.group_hash = hours.group_hash
-    where hours.organization_id = ${organizationId} and not exists (
+    where hours.organization_id = ${organizationId} and hours.hour >= ${realNow()}::timestamptz - interval '1 day' * coalesce((
+        select rule.days from retention_rules rule
+        where rule.organization_id = ${organizationId} and rule.class = 'ai_usage_hours'), ${kept}::integer)
+      and not exists (
         select from waiting
         where waiting.external_subscription_id = hours.external_subscription_id and waiting.hour = hours.hour)
       and not ${isClosed(db, {

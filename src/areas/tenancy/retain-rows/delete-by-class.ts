@@ -14,6 +14,7 @@ import {
   listDays,
   type Selection,
 } from './delete-old-rows.ts';
+import { foldUsageHours } from './fold-old-hours.ts';
 
 const BATCH = 5000;
 
@@ -28,6 +29,7 @@ const CLASSES: readonly { name: Selection['name']; usual: number | null; remove:
   { name: 'inbound_events', usual: null, remove: deleteInboundEvents },
   { name: 'unmatched_events', usual: RETENTION_CLASSES.unmatched_events.default, remove: deleteUnmatchedEvents },
   { name: 'verifications', usual: RETENTION_CLASSES.verifications.default, remove: deleteVerifications },
+  { name: 'ai_usage_hours', usual: RETENTION_CLASSES.ai_usage_hours.default, remove: foldUsageHours },
   // In this order: of a window goes first what points to it.
   ...[deleteBudgetHolds, openBudgetWindows, deleteEndedWindows].map((remove) => ({
     name: 'budgets' as const,

@@ -38,7 +38,9 @@ export const changeHours = (db: Db, { added, taken }: { added: Fragment | null; 
               and crowded.external_subscription_id = described.external_subscription_id)
           and not exists (
             select from ai_usage_hours known
-            where known.organization_id = described.organization_id and known.hour = described.hour
+            where known.organization_id = described.organization_id
+              -- an old day has one row for all of its hours
+              and known.hour in (described.hour, date_trunc('day', described.hour, 'UTC'))
               and known.external_subscription_id = described.external_subscription_id
               and known.group_hash = described.own_hash)
         then ${LEFT_OVER}::bytea else own_hash end as group_hash

@@ -133,6 +133,23 @@ describe('a call of a model without a price', () => {
     expect(again).toMatchObject({ r: expect.stringContaining('"precise_total_amount_cents":null') });
   });
 
+  test('has a warning in its verdict, and others have none', async () => {
+    await sell();
+    await price('known');
+    const verdict = async (model: string) => {
+      const ai_usage = {
+        external_subscription_id: 'sub',
+        transaction_id: model,
+        provider: 'openai',
+        model,
+        parts: { input: 10, output: 2 },
+      };
+      return (await ok(story.client.post('/ai/usage', { ai_usage }, { headers: { 'x-svc-explain': 'true' } }))).verdict;
+    };
+    expect(await verdict('omega')).toMatchObject({ outcome: 'counted', warnings: ['price_unknown'] });
+    expect(await verdict('known')).toMatchObject({ outcome: 'counted', warnings: [] });
+  });
+
   test('counts its units from the beginning and its amount from then on, in the open period', async () => {
     await sell({ properties: { markup_rate: '20' } });
     await send(...Array.from({ length: 100 }, (_, index) => omega(`${index}`)));

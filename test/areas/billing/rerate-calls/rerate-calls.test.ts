@@ -5,7 +5,7 @@ import { type Call, calls, finishAll } from '../../../support/ai-calls.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { ok } from '../../../support/words.ts';
+import { ok, type Shown } from '../../../support/words.ts';
 import { storage } from '../../usage/ingest-events/build.ts';
 
 let service: TestService;
@@ -82,6 +82,49 @@ const findings = async () =>
       AI_CHECKS.map(({ find }) => find({ db: service.sql, organizationId: story.organizationId } as Context)),
     )
   ).flat();
+
+test('calls among the events of a fee have the rating that the fee was made of', async () => {
+  await sell();
+  await bookS();
+  await send(AI1('a'));
+  await story.use('ai_usage', { calls: '1' }, { transaction_id: 'ordinary', at: '2026-03-02T11:00:00Z' });
+  await story.advanceTo('2026-04-01T12:00:00Z');
+  const [invoice] = await story.invoices(1);
+  const fee = invoice!.fees.find(({ item }: Shown) => item.type === 'charge');
+  await dearer();
+  await rerate({ policy: 'ignore' });
+  const { events } = await ok(story.client.get(`/fees/${fee.svc_id}/events`));
+  const part = { per: 1_000_000, fallback: null, svc_price_entry_id: expect.any(String) };
+  expect(events.map(({ transaction_id, rating }: Shown) => [transaction_id, rating])).toEqual([
+    [
+      'a',
+      {
+        parts: [
+          {
+            ...part,
+            kind: 'input',
+            quantity: '1000.0',
+            cost: '2.5',
+            sell: '3.0',
+            precise_cost_cents: '0.25',
+            precise_amount_cents: '0.3',
+          },
+          {
+            ...part,
+            kind: 'output',
+            quantity: '200.0',
+            cost: '10.0',
+            sell: '12.0',
+            precise_cost_cents: '0.2',
+            precise_amount_cents: '0.24',
+          },
+        ],
+        matches: true,
+      },
+    ],
+    ['ordinary', undefined],
+  ]);
+});
 
 describe('a run that rates calls again', () => {
   test('amends calls of its time by the book as it is, at their own time, once', async () => {

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AI_CHECKS } from '../../../../src/areas/reporting/audit-books/ai-checks.ts';
+import { retention } from '../../../../src/areas/tenancy/retain-rows/delete-by-class.ts';
 import { sumAiDays } from '../../../../src/areas/usage/ai-usage-sums/sum-days.ts';
+import { realNow } from '../../../../src/platform/clock/real-clock.ts';
 import type { Context } from '../../../../src/platform/context.ts';
+import type { SweepDeps } from '../../../../src/platform/periodic-job.ts';
+import { scratchDeps } from '../../../jobs/advance-clock/scratch.ts';
 import { type Call, calls, finishAll } from '../../../support/ai-calls.ts';
 import { countStatements } from '../../../support/count-statements.ts';
 import { startService, type TestService } from '../../../support/service.ts';
@@ -219,6 +223,88 @@ describe('margins', () => {
     expect((await margin()).margins).toMatchObject([{ events: 2 }]);
     await sumDays();
     expect((await margin()).margins).toMatchObject([{ events: 2, precise_revenue_cents: '1.82412' }]);
+    expect(await findings()).toEqual([]);
+  });
+
+  test('stay the same when old hours become one row a day, and follow corrections after that', async () => {
+    await sell();
+    await ok(
+      story.client.post('/price_book/entries', {
+        entries: [
+          { provider: 'openai', model: 'alpha', kind: 'input', cost: '10', valid_from: '2020-01-01T00:00:00Z' },
+        ],
+      }),
+    );
+    const old = (id: string, hour: number, input: number): Call => ({
+      id,
+      at: `2025-01-02T${hour}:30:00Z`,
+      parts: { tokens_input: input },
+    });
+    await send(old('a', 10, 1000), old('b', 11, 2000), old('c', 23, 3000), {
+      ...AI1,
+      id: 'new',
+      parts: { tokens_input: 1 },
+    });
+    await sumDays();
+    const shown = async () => (await ok(story.client.get('/ai/margin?from=2025-01-01&to=2025-01-31'))).margins;
+    const hours = async () =>
+      (await service.sql`select from ai_usage_hours where organization_id = ${story.organizationId}`).length;
+    const before = await shown();
+    expect(before).toMatchObject([{ events: 3, precise_cost_cents: '6.0' }]);
+    expect(await hours()).toBe(4);
+    await retention.sweep(scratchDeps(service.sql) as unknown as SweepDeps, realNow());
+    expect(await hours()).toBe(2);
+    expect(await shown()).toEqual(before);
+    await correct({ kind: 'retract', transaction_id: 'b' });
+    expect(await shown()).toMatchObject([{ events: 2, precise_cost_cents: '4.0' }]);
+    await sumDays();
+    await retention.sweep(scratchDeps(service.sql) as unknown as SweepDeps, realNow());
+    expect(await shown()).toMatchObject([{ events: 2, precise_cost_cents: '4.0' }]);
+    expect(await hours()).toBe(2);
+    expect(await findings()).toEqual([]);
+  });
+
+  test('are why a new price says how many calls it may concern, by whole days', async () => {
+    await sell();
+    await price();
+    await send(AI1, { ...AI2, id: 'later', at: '2026-03-09T10:00:00Z' }, { ...AI1, id: 'x', model: 'beta' });
+    await sumDays();
+    const affects = async (valid_from: string) =>
+      (
+        await ok(
+          story.client.post('/price_book/entries', {
+            entries: [{ provider: 'openai', model: 'alpha', kind: 'input', cost: valid_from.slice(8, 10), valid_from }],
+          }),
+        )
+      ).affects;
+    expect(await affects('2026-03-02T23:00:00Z')).toEqual({ unpriced_events: 0, rated_events: 2 });
+    expect(await affects('2026-03-03T00:00:00Z')).toEqual({ unpriced_events: 0, rated_events: 1 });
+  });
+
+  test('share a group without names beyond 10 000 groups of a subscription and day', async () => {
+    await sell();
+    await price();
+    await send(AI1);
+    await sumDays();
+    // As the sums leave a day with so many groups.
+    await service.sql`
+      insert into ai_crowded_days (organization_id, external_subscription_id, day)
+      values (${story.organizationId}, 'sub', '2026-03-02')`;
+    await price('beta');
+    await send(
+      { ...AI1, id: 'known' },
+      { ...AI1, id: 'further', model: 'beta' },
+      { ...AI1, id: 'next', model: 'gamma' },
+    );
+    const rows = (await margin('group_by[]=model')).margins;
+    expect(rows.map(({ model, events, flags }: Shown) => [model, events, flags])).toEqual([
+      ['alpha', 2, []],
+      ['', 2, expect.arrayContaining(['groups_left_over'])],
+    ]);
+    await correct({ kind: 'retract', transaction_id: 'further' });
+    await correct({ kind: 'retract', transaction_id: 'known' });
+    await sumDays();
+    expect((await margin()).totals).toMatchObject({ events: 2, flags: expect.arrayContaining(['groups_left_over']) });
     expect(await findings()).toEqual([]);
   });
 

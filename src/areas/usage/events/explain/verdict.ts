@@ -22,7 +22,8 @@ export type EventWarning =
   | 'filter_value_not_declared'
   | 'default_bucket'
   | 'group_key_missing'
-  | 'target_wallet_not_found';
+  | 'target_wallet_not_found'
+  | 'price_unknown';
 
 /** How billing counts one stored event, as the API shows it. Rule: event-verdicts.md#verdict. */
 export interface Explanation {
@@ -143,6 +144,9 @@ function periodOf(subscription: ExplainedSubscription, timestamp: string): Expla
   return { from: seconds(shownStart(window)), to: seconds(shownEnd(window)), invoiced };
 }
 
+/** Statuses of calls of language models without an amount. */
+const UNPRICED: ReadonlySet<string> = new Set(['partial', 'unpriced']);
+
 interface Facts {
   event: StoredEvent;
   metric: ExplainedMetric | undefined;
@@ -167,6 +171,7 @@ function warningsOf({ event, metric, taking, texts, buckets, isInvoiced, now }: 
     ['default_bucket', buckets.some(({ charge, filter }) => charge.filters.length > 0 && filter === undefined)],
     ['group_key_missing', groups.some(([key, value]) => key !== TARGET_WALLET_KEY && value === null)],
     ['target_wallet_not_found', isWalletMissing && buckets.some(({ charge }) => charge.accepts_target_wallet)],
+    ['price_unknown', UNPRICED.has(textUnder(texts, 'ai_status') ?? '')],
   ];
   return facts.flatMap(([warning, holds]) => (holds ? [warning] : []));
 }
