@@ -1124,6 +1124,7 @@ comment on table ai_unpriced is 'Events of calls that have no amount: for want o
 comment on column ai_unpriced.model is 'as the call named it';
 comment on column ai_unpriced.book is 'versions of the book with which it was last looked at';
 CREATE INDEX ai_unpriced_open ON public.ai_unpriced USING btree (organization_id, provider, model, event_id) WHERE ((status = 'open'::text) AND (reason = 'price'::text));
+CREATE INDEX ai_unpriced_waiting ON public.ai_unpriced USING btree (organization_id, external_subscription_id, event_timestamp) WHERE (status = 'open'::text);
 
 create table ai_unpriced_models (
   organization_id uuid not null,

@@ -50,6 +50,7 @@ export const estimatedFeeRow = (
   units: fee.units,
   total_aggregated_units: fee.units,
   events_count: 1,
+  unpriced_events: null,
   grouped_by: groupedBy,
   amount_details: fee.amountDetails,
   pricing_unit_details: pricingUnitDetails(charge, fee.pricingUnit),

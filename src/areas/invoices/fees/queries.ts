@@ -22,6 +22,7 @@ import type {
 import { countMatching, type Total } from '../../../platform/lists/count.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { liveCustomerId } from '../../customers/customers/queries.ts';
+import { waitingCallsOfFee } from '../../usage/unpriced-events/count-waiting.ts';
 
 export const FEE_PAYMENT_STATUSES = ['pending', 'succeeded', 'failed', 'refunded'] as const;
 export type FeePaymentStatus = (typeof FEE_PAYMENT_STATUSES)[number];
@@ -90,6 +91,8 @@ export interface FeeRow {
   units: Decimal;
   total_aggregated_units: Decimal;
   events_count: number | null;
+  /** Of a dynamic charge: calls of language models in its window without an amount; null: none. */
+  unpriced_events: number | null;
   grouped_by: Record<string, string | null>;
   amount_details: Record<string, unknown>;
   pricing_unit_details: Record<string, unknown> | null;
@@ -125,6 +128,7 @@ const feeColumns = (db: Db) => db`
   fee.grouped_by, fee.amount_details, fee.pricing_unit_details, fee.presentation_breakdowns, fee.pay_in_advance,
   fee.invoiceable, fee.event_transaction_id, fee.external_subscription_id, fee.payment_status, fee.succeeded_at,
   fee.failed_at, fee.refunded_at, fee.from_datetime, fee.to_datetime, fee.created_at,
+  ${waitingCallsOfFee(db)} as unpriced_events,
   customer.external_id as external_customer_id, coalesce(invoice.self_billed, false) as self_billed,
   filter."values" as filter_values, filter.invoice_display_name as filter_display_name,
   (select true_up.id from fees true_up

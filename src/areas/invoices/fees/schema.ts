@@ -99,6 +99,7 @@ export const FeeObject = z.object({
   sub_total_excluding_taxes_amount_cents: z.int(),
   sub_total_excluding_taxes_precise_amount_cents: DecimalText,
   events_count: z.int().nullable(),
+  unpriced_events: z.int().optional(),
   from_date: TextOrNull,
   to_date: TextOrNull,
   payment_status: z.enum(FEE_PAYMENT_STATUSES),

@@ -60,6 +60,7 @@ export function feeView(row: FeeRow) {
       row.precise_amount_cents.minus(row.precise_coupons_amount_cents),
     ),
     events_count: row.events_count,
+    ...(row.unpriced_events === null ? {} : { unpriced_events: row.unpriced_events }),
     ...datesOf(row),
     payment_status: row.payment_status,
     created_at: seconds(row.created_at),

@@ -9,11 +9,12 @@ import { seconds } from '../../../platform/schema/view.ts';
 import { mapInSlices } from '../../../platform/turns/turns.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
 import { findActiveOfCustomer, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
+import { countWaitingCalls } from '../unpriced-events/count-waiting.ts';
 import { computeInSlices } from './compute-in-slices.ts';
 import { listHeldTaxes, taxesOfFee } from './fee-taxes.ts';
 import { planWeight } from './plan-weight.ts';
 import type { PricedShare } from './price-usage.ts';
-import { listPricedCharges } from './priced-charges.ts';
+import { listPricedCharges, type PricedCharge } from './priced-charges.ts';
 import type { CurrentUsageQuery } from './schema.ts';
 import { isRestricted, selectCharges } from './select-charges.ts';
 import { type ChargeUsage, usageOf, usagePeriod } from './subscription-usage.ts';
@@ -24,6 +25,8 @@ export interface UsageInProgress {
   subscription: SubscriptionShown;
   proration: Proration;
   usage: ChargeUsage[];
+  /** Calls of language models without an amount, by code; none where no charge is dynamic. */
+  unpriced: ReadonlyMap<string, number>;
   totals: {
     amount_cents: number;
     taxes_amount_cents: number;
@@ -53,12 +56,22 @@ export async function showCurrentUsage(
       ...totals,
       charges_usage: await mapInSlices(
         usage,
-        async ({ charge, shares }) =>
-          chargeUsageView(charge, await mapInSlices(shares, shownShare, ctx.pause), currency, shown),
+        async ({ charge, shares }) => ({
+          ...(await chargeUsageView(charge, await mapInSlices(shares, shownShare, ctx.pause), currency, shown)),
+          ...unpricedOf(charge, inProgress.unpriced),
+        }),
         ctx.pause,
       ),
     },
   };
+}
+
+const isDynamic = ({ charge_model: model }: Pick<PricedCharge, 'charge_model'>): boolean => model === 'dynamic';
+
+/** How many calls of a dynamic charge have no amount, where there are some. Rule: price-book.md#unknown-models. */
+function unpricedOf(charge: PricedCharge, unpriced: UsageInProgress['unpriced']): { unpriced_events?: number } {
+  const events = isDynamic(charge) ? (unpriced.get(charge.metric.code) ?? 0) : 0;
+  return events === 0 ? {} : { unpriced_events: events };
 }
 
 /** The fields of a usage answer that name its period. */
@@ -90,7 +103,7 @@ export async function usageInProgress(
     if (!isNarrowed || charges.some((charge) => charge.prorated)) throw refuse.notAllowed('full_usage_not_allowed');
   }
   const proration = usagePeriod(subscription, ctx.now(), query.full_usage);
-  const [usage, held] = await Promise.all([
+  const [usage, held, unpriced] = await Promise.all([
     usageOf(ctx, subscription, charges, { proration, only }),
     query.apply_taxes === false
       ? []
@@ -100,6 +113,9 @@ export async function usageInProgress(
           customerId: customer.id,
           billingEntityId: customer.billing_entity_id,
         }),
+    charges.some(isDynamic)
+      ? countWaitingCalls(ctx, { subscription: query.external_subscription_id, ...proration.period })
+      : new Map<string, number>(),
   ]);
   const ofPlan = allCharges.reduce((total, { filters }) => total + 1 + filters.length, 0);
   const ofUsage = usage.reduce((total, { shares }) => total + shares.length, 0);
@@ -126,6 +142,7 @@ export async function usageInProgress(
     subscription,
     proration,
     usage,
+    unpriced,
     totals: {
       amount_cents: draft.feesAmountCents,
       taxes_amount_cents: draft.taxesAmountCents,

@@ -108,6 +108,8 @@ const FilterUsage = z.object({
 });
 const ChargeUsage = z.object({
   ...figures,
+  /** For current usage of dynamic charges, where there are some. */
+  unpriced_events: z.int().optional(),
   amount_currency: z.string(),
   charge: z.object({
     svc_id: z.string(),

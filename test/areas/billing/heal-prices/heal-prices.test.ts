@@ -3,7 +3,7 @@ import { type Call, calls, finishAll } from '../../../support/ai-calls.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { ok } from '../../../support/words.ts';
+import { ok, type Shown } from '../../../support/words.ts';
 import { storage } from '../../usage/ingest-events/build.ts';
 
 let service: TestService;
@@ -153,18 +153,25 @@ describe('a call of a model without a price', () => {
   test('counts its units from the beginning and its amount from then on, in the open period', async () => {
     await sell({ properties: { markup_rate: '20' } });
     await send(...Array.from({ length: 100 }, (_, index) => omega(`${index}`)));
-    expect(await usage()).toMatchObject({ units: '100.0', amount_cents: 0 });
+    expect(await usage()).toMatchObject({ units: '100.0', amount_cents: 0, unpriced_events: 100 });
     await price();
     await until(async () => (await usage()).amount_cents === 36);
+    expect(await usage()).not.toHaveProperty('unpriced_events');
   });
 
   test('is billed on the next invoice when its period is final, as far as it comes to cents (PB6)', async () => {
     await sell();
     await send(...Array.from({ length: 1000 }, (_, index) => omega(`${index}`)));
     await story.advanceTo('2026-04-01T12:00:00Z');
-    expect((await story.invoices(1))[0].total_amount_cents).toBe(0);
+    const [first] = await story.invoices(1);
+    expect(first.total_amount_cents).toBe(0);
+    const charge = first.fees.find(({ item }: Shown) => item.type === 'charge');
+    expect(charge.unpriced_events).toBe(1000);
+    const shown = async () => (await ok(story.client.get(`/fees/${charge.svc_id}`))).fee;
+    expect(await shown()).toMatchObject({ unpriced_events: 1000 });
     await price();
     await until(async () => (await statuses()).every(({ status }) => status === 'healed'));
+    expect(await shown()).not.toHaveProperty('unpriced_events');
     await story.advanceTo('2026-05-01T12:00:00Z');
     const [, next] = await story.invoices(2);
     expect(next.total_amount_cents).toBe(300);

@@ -333,7 +333,7 @@ describe('margins', () => {
   });
 });
 
-test('the auditor finds an amount that the book does not give, and sums that are not those of the events', async () => {
+test('the auditor finds an amount that the book does not give (A32), and sums that are not those of the events (A33)', async () => {
   await sell();
   await price();
   await send(AI1);
