@@ -4163,6 +4163,16 @@ comment on column price_entries.sell is 'what the seller asks; null: what it cos
 comment on column price_entries.book_version is 'of its layer, with which it holds; retracted_version: with which it ends';
 CREATE INDEX price_entries_model ON public.price_entries USING btree (organization_id, provider, model);
 
+create table price_imports (
+  organization_id uuid,
+  source text not null,
+  models bigint not null,
+  constraint price_imports_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
+);
+comment on table price_imports is 'How many models the last file of prices of each source had.';
+comment on column price_imports.organization_id is 'null: the layer of the deployment';
+CREATE UNIQUE INDEX price_imports_key ON public.price_imports USING btree (organization_id, source) NULLS NOT DISTINCT;
+
 create table price_layers (
   name text not null,
   version bigint not null default 0,

@@ -73,7 +73,7 @@ test('the files that the Dockerfile copies are in the project and in the build c
 
 test('the image holds no tests, benches, sources or compiler, runs as an unprivileged user and checks itself', () => {
   const copied = [...lastStage.matchAll(/^COPY .*?(\S+)$/gm)].map(([, to]) => to);
-  expect(copied.sort()).toEqual(['./', 'bin', 'dist', 'migrations', 'node_modules']);
+  expect(copied.sort()).toEqual(['./', 'bin', 'data', 'dist', 'migrations', 'node_modules']);
   expect(dockerfile).toMatch(/npm ci --omit=dev --omit=optional/);
   expect(lastStage).toMatch(/^USER node$/m);
   expect(lastStage).toMatch(/^HEALTHCHECK .*CMD \["node", "dist\/src\/commands\/health.js"\]$/m);

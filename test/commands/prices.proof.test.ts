@@ -67,7 +67,8 @@ test('prices fill the layer of the deployment from the sample and from files, an
   expect((await prices('status')).out).toMatch(/^version 1: \d{3} prices of 3\d\d models\nas of \d+ days ago\n$/);
   const [alpha] = await database.sql<{ cost: string; source: string; source_ref: string }[]>`
     select cost::text as cost, source, source_ref from price_entries
-    where organization_id is null and provider = 'openai' and model = 'gpt-4o' and kind = 'input' and tier = 'standard'`;
+    where organization_id is null and provider = 'openai' and model = 'gpt-4o'
+      and kind = 'input' and tier = 'standard'`;
   expect(alpha).toEqual({ cost: '2.5', source: 'sample', source_ref: 'https://openai.com/api/pricing 2025-08' });
   expect(await warnings()).toEqual([{ days: expect.any(Number) }]);
 

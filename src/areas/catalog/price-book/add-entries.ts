@@ -1,3 +1,4 @@
+import type { ModelName } from '../../../engine/ai/rating/model-name.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
@@ -36,10 +37,9 @@ export interface LiveRow {
 }
 
 /** Live rows of the layer with these models, the newest of each key first. To be called under the layer's lock. */
-export const listLiveRows = (
-  { db, organizationId }: LayerScope,
-  models: readonly { provider: string; model: string }[],
-) => db<LiveRow[]>`
+export const listLiveRows = ({ db, organizationId }: LayerScope, entries: readonly ModelName[]) => {
+  const models = distinctModels(entries);
+  return db<LiveRow[]>`
   select id, provider, model, tier, kind, min_input_tokens, ${isoText(db, db`valid_from`)} as valid_from, cost, sell, per
   from price_entries
   where ${organizationId === null ? db`organization_id is null` : db`organization_id = ${organizationId}`}
@@ -48,6 +48,12 @@ export const listLiveRows = (
         ${models.map(({ model }) => model)}::text[]))
     and retracted_version is null
   order by valid_from desc, book_version desc`;
+};
+
+/** The models of entries, each once. */
+const distinctModels = (entries: readonly ModelName[]): ModelName[] => [
+  ...new Map(entries.map(({ provider, model }) => [JSON.stringify([provider, model]), { provider, model }])).values(),
+];
 
 /**
  * Sorts entries by what the layer has: one with the figures of the row in force for its key and time is unchanged, any
@@ -114,10 +120,8 @@ const texts = ({ cost, sell, ...entry }: SortedDrafts['added'][number]) => ({
   sell: sell?.toFixed() ?? null,
 });
 
-async function refuseTooMany(
-  { db, organizationId }: Scope,
-  models: readonly { provider: string; model: string }[],
-): Promise<void> {
+async function refuseTooMany({ db, organizationId }: Scope, entries: readonly ModelName[]): Promise<void> {
+  const models = distinctModels(entries);
   const [row] = await db<{ total: number; most: number }[]>`
     select (select count(*) from price_entries where organization_id = ${organizationId}) as total,
       (select coalesce(max(own), 0) from (

@@ -69,13 +69,14 @@ export async function importPrices(
   const plan = planOf(prices, live, { ...options, now });
   const models = new Set(prices.map(({ provider, model }) => JSON.stringify([provider, model]))).size;
   if (!options.force) {
-    const before = await countModels(layer, options.source);
+    const before = await countLastModels(layer, options.source);
     const isOdd = plan.changes.some(({ isGreat }) => isGreat) || (!options.providers && models < before * LEAST_MODELS);
     if (isOdd) throw refuse.invalid({ base: [OUT_OF_RANGE] });
   }
   const isWritten = plan.added.length > 0 && !options.dryRun;
   const version = isWritten ? await raise(layer) : await presentVersion(layer);
   if (isWritten) await writeEntries(layer, { added: plan.added, version, now });
+  if (!options.dryRun && !options.providers) await noteImport(layer, options.source, models);
   if (organizationId === null && !options.dryRun)
     await db`update price_layers set imported_at = ${options.asOf ?? now}::timestamptz where name = 'deployment'`;
   return {
@@ -168,11 +169,17 @@ async function presentVersion({ db, organizationId }: LayerScope): Promise<numbe
   return row!.version;
 }
 
-/** Models whose prices are from imports of this source. */
-async function countModels({ db, organizationId }: LayerScope, source: string): Promise<number> {
+/** How many models the last file of this source had; if that is not known, how many have prices from such files. */
+async function countLastModels({ db, organizationId }: LayerScope, source: string): Promise<number> {
+  const own = organizationId === null ? db`organization_id is null` : db`organization_id = ${organizationId}`;
   const [row] = await db<{ models: number }[]>`
-    select count(distinct (provider, model)) as models from price_entries
-    where ${organizationId === null ? db`organization_id is null` : db`organization_id = ${organizationId}`}
-      and source = ${source} and retracted_version is null`;
+    select coalesce(
+      (select models from price_imports where ${own} and source = ${source}),
+      (select count(distinct (provider, model)) from price_entries
+        where ${own} and source = ${source} and retracted_version is null)) as models`;
   return row!.models;
 }
+
+const noteImport = ({ db, organizationId }: LayerScope, source: string, models: number) => db`
+  insert into price_imports (organization_id, source, models) values (${organizationId}, ${source}, ${models})
+  on conflict (organization_id, source) do update set models = excluded.models`;

@@ -14,7 +14,7 @@ export async function priceAgeInDays(db: Db, now: Temporal.Instant): Promise<num
   return Math.max(0, Math.floor(now.since(at, { largestUnit: 'seconds' }).seconds / SECONDS_OF_A_DAY));
 }
 
-/** Every day: warns of prices of the deployment that nobody has renewed for long. Rule: periodic-jobs.md#price-book-age. */
+/** Every day: warns of prices of the deployment that are old. Rule: periodic-jobs.md#price-book-age. */
 export const warnOfPriceAge: SweepJob = {
   name: 'price-book-age',
   async sweep({ sql, config, log }) {

@@ -80,8 +80,8 @@ export async function showExplanation(ctx: Context, { svc_id }: { svc_id: string
 
 /**
  * The events behind a usage fee, as they were when it was made: the first page of millions costs what one of few does.
- * Those that retention has removed are not among them, unless they were brought back from the archive. Calls of language
- * models have their rating beside them.
+ * Those that retention has removed are not among them, unless they were brought back from the archive. Calls of
+ * language models have their rating beside them.
  *
  * @throws Refusal 404 fee; 422 page: value_is_out_of_range, too deep in a list that goes on there
  */

@@ -90,7 +90,8 @@ function findDifferingSums({ db, organizationId }: Context) {
         trim_scale(sum(cost)), trim_scale(sum(amount))) as figures
     from ai_usage_hours hours
     join ai_groups g on g.organization_id = hours.organization_id and g.group_hash = hours.group_hash
-    where hours.organization_id = ${organizationId} and hours.hour >= ${realNow()}::timestamptz - interval '1 day' * coalesce((
+    where hours.organization_id = ${organizationId}
+      and hours.hour >= ${realNow()}::timestamptz - interval '1 day' * coalesce((
         select rule.days from retention_rules rule
         where rule.organization_id = ${organizationId} and rule.class = 'ai_usage_hours'), ${kept}::integer)
       and not exists (
