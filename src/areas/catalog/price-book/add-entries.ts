@@ -40,7 +40,8 @@ export interface LiveRow {
 export const listLiveRows = ({ db, organizationId }: LayerScope, entries: readonly ModelName[]) => {
   const models = distinctModels(entries);
   return db<LiveRow[]>`
-  select id, provider, model, tier, kind, min_input_tokens, ${isoText(db, db`valid_from`)} as valid_from, cost, sell, per
+  select id, provider, model, tier, kind, min_input_tokens, ${isoText(db, db`valid_from`)} as valid_from, cost, sell,
+    per
   from price_entries
   where ${organizationId === null ? db`organization_id is null` : db`organization_id = ${organizationId}`}
     and (provider, model) in (
