@@ -17,6 +17,8 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { until } from './until.ts';
 
 const MOST_RECORDS = 500;
+/** It loads for 3 s of processor time, which beside much else is a minute. */
+const STARTED_WITHIN_MS = 120_000;
 
 /** A server that speaks Kinesis and was not written here: the package kinesis-local. */
 export class KinesisServer {
@@ -53,10 +55,12 @@ export class KinesisServer {
       stdio: 'ignore',
     });
     const server = new KinesisServer(child, `http://127.0.0.1:${plain}`);
-    await until(() =>
-      server.#client
-        .send(new ListShardsCommand({ StreamName: 'none' }))
-        .catch(({ name }) => name === 'ResourceNotFoundException'),
+    await until(
+      () =>
+        server.#client
+          .send(new ListShardsCommand({ StreamName: 'none' }))
+          .catch(({ name }) => name === 'ResourceNotFoundException'),
+      STARTED_WITHIN_MS,
     );
     return server;
   }
