@@ -7,8 +7,10 @@ import { readShard, type ShardProgress } from './read-shard.ts';
 import type { ShardPlace } from './record-messages.ts';
 import type { KinesisSettings } from './settings.ts';
 
-/** How often leases are renewed, and what there is to read is looked at. */
+/** How often what there is to read is looked at. */
 const ROUND_MS = 5000;
+/** How often leases are renewed. */
+const RENEW_MS = 5000;
 /** Shards whose records are held at the same time; a request answers 10 MB of them. */
 const SHARDS_AT_ONCE = 2;
 
@@ -72,17 +74,34 @@ class Reading {
   /** @throws what ended the reading of a shard */
   async untilEnd(): Promise<void> {
     const { signal } = this.#host;
-    while (!signal.aborted) {
-      this.#failed.signal.throwIfAborted();
-      const woken = new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      await this.#round();
-      const waiting = new AbortController();
-      const either = AbortSignal.any([signal, waiting.signal]);
-      await Promise.race([woken, pause(ROUND_MS, undefined, { signal: either }).catch(() => {})]); // it ends
-      waiting.abort();
+    // Apart from the rounds: the service may take longer to list its shards than a lease lasts.
+    const renewing = setInterval(() => void this.#renew().catch(() => {}), RENEW_MS); // the next one asks again
+    try {
+      while (!signal.aborted) {
+        this.#failed.signal.throwIfAborted();
+        const woken = new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        await this.#round();
+        const waiting = new AbortController();
+        const either = AbortSignal.any([signal, waiting.signal]);
+        await Promise.race([woken, pause(ROUND_MS, undefined, { signal: either }).catch(() => {})]); // it ends
+        waiting.abort();
+      }
+    } finally {
+      clearInterval(renewing);
     }
+  }
+
+  async #renew(): Promise<void> {
+    const held = [...this.#held];
+    const kept = new Set(
+      await this.#host.claimSome(
+        held.map(([key]) => key),
+        held.length,
+      ),
+    );
+    for (const [key, { lost }] of held) if (!kept.has(key)) lost.abort(new Error('another process has taken it'));
   }
 
   /** Leaves every shard to others. */
@@ -92,13 +111,11 @@ class Reading {
     await Promise.all(held.map(([, { ended }]) => ended));
   }
 
-  /** Renews leases, leaves shards that are more than this process's share, and takes others up to it. */
+  /** Leaves shards that are more than this process's share, and takes others up to it. */
   async #round(): Promise<void> {
     const { id } = this.#stream;
     const [readable, readers] = await Promise.all([this.#readable(), this.#host.readers()]);
     this.#host.isReading();
-    const kept = new Set(await this.#host.claimSome([...this.#held.keys()], this.#held.size));
-    for (const [key, { lost }] of this.#held) if (!kept.has(key)) lost.abort(new Error('another process has taken it'));
     const share = Math.ceil(readable.size / Math.max(1, readers));
     const wanted = [...this.#held.values()].filter(({ isWanted }) => isWanted);
     for (const each of wanted.slice(share)) each.isWanted = false;

@@ -205,9 +205,11 @@ test('a shard whose lease another process has taken is left to it', async () => 
   expect(delivered).toHaveLength(1);
 });
 
-/** The address of a server in front of the stream, for which a shard is no longer there once it is said to be gone. */
-async function inFront(): Promise<{ endpoint: string; remove(shard: string): void }> {
+/** A server in front of the stream, which says that a shard is gone, or leaves what it is asked without an answer. */
+async function inFront() {
   let removed: string | undefined;
+  let silent: string | undefined;
+  let wasSilent = false;
   const shardOf = new Map<string, string>();
   const missing = (response: ServerResponse) =>
     response
@@ -217,6 +219,10 @@ async function inFront(): Promise<{ endpoint: string; remove(shard: string): voi
     const body = Buffer.concat(await incoming.toArray());
     const operation = String(incoming.headers['x-amz-target']).split('.')[1];
     const asked = JSON.parse(body.toString());
+    if (operation === silent) {
+      wasSilent = true;
+      return undefined;
+    }
     const shard: string | undefined = asked.ShardId ?? shardOf.get(asked.ShardIterator);
     if (shard !== undefined && shard === removed) return missing(outgoing);
     const passed = request(server.endpoint, { method: 'POST', headers: incoming.headers }, async (answer) => {
@@ -238,9 +244,13 @@ async function inFront(): Promise<{ endpoint: string; remove(shard: string): voi
   });
   return {
     endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
-    remove(shard) {
+    remove(shard: string) {
       removed = shard;
     },
+    silence(operation: string) {
+      silent = operation;
+    },
+    wasSilent: () => wasSilent,
   };
 }
 const checkpointKeys = async () => {
@@ -248,6 +258,24 @@ const checkpointKeys = async () => {
     select key from ingest_checkpoints where organization_id = ${organizationId} order by key`;
   return rows.map(({ key }) => key.slice(key.lastIndexOf('-') + 1).replace(/^0+(?=.)/, '')).sort();
 };
+
+test('leases are renewed while the service does not answer which shards there are', async () => {
+  await server.create(stream, 1);
+  await server.put(stream, [event(0)]);
+  const front = await inFront();
+  const running = start({ endpoint: front.endpoint });
+  await received(1);
+  front.silence('ListShards');
+  const expiry = async () => {
+    const [row] = await database.sql`
+      select expires_at::text as at from ingest_leases where organization_id = ${organizationId}`;
+    return row!.at as string;
+  };
+  await until(front.wasSilent, LEASE_ENDS_WITHIN_MS);
+  const seen = new Set<string>();
+  await until(async () => seen.add(await expiry()).size >= 3, LEASE_ENDS_WITHIN_MS);
+  expect(running.state()).toMatchObject({ status: 'running', error: null });
+});
 
 test('a shard that vanishes while it is read stops no other, and leaves nothing but its counts', async () => {
   await server.create(stream, 2);
