@@ -33,6 +33,7 @@ import { takeBulkPlace } from './bulk-places.ts';
 import { BulkReport } from './bulk-report.ts';
 import { createCoalescer } from './coalescer.ts';
 import { type RecordsDoor, readRecords, storeInChunks } from './records.ts';
+import { UnmappedFields } from './unmapped-fields.ts';
 import { ConnectionLost, unpackedBody } from './unpack.ts';
 import { answerUsage, mayBeLarge, readUsage } from './usage.ts';
 
@@ -118,6 +119,7 @@ export function createEventsLane(deps: {
   const explainHeader = headerName('X-Svc-Explain', config.WIRE_PREFIX).toLowerCase();
 
   const facts = new DoorFacts(() => performance.now());
+  const unmapped = new UnmappedFields(deps.metrics.unmappedFields);
 
   const senderOf = (request: Omit<BulkRequest, 'translate'>, explain: Explain) => ({
     ...sender(request),
@@ -138,6 +140,7 @@ export function createEventsLane(deps: {
   async function usageInput({ name }: Operation, request: EventsRequest): Promise<UsageInput> {
     const form = name === 'createAiUsage' ? 'single' : batchForm(request.query);
     const input = await readUsage(form, request, { facts, limits: config, sender: senderOf(request, 'full') });
+    unmapped.note(input.items);
     if (form === 'tolerant') await countMore(request, input.items.length);
     return input;
   }
@@ -175,7 +178,9 @@ export function createEventsLane(deps: {
         async readUsage(items: readonly SentItem[]) {
           const scope = scopeOf(request);
           const find = (subjects: readonly Subject[]) => facts.subscriptions(scope, subjects);
-          return readUsageItems(items, { sender: sent, settings: await facts.settings(scope), find });
+          const read = await readUsageItems(items, { sender: sent, settings: await facts.settings(scope), find });
+          unmapped.note(read);
+          return read;
         },
         mostLines: config.BULK_MAX_LINES,
         mostProperties: config.BULK_MAX_BYTES,
@@ -208,6 +213,7 @@ export function createEventsLane(deps: {
           pause: request.pause,
           find: (subjects) => facts.subscriptions(scope, subjects),
         });
+        unmapped.note(items);
         const input: UsageInput = { form: 'tolerant', sender: sent, items, isOfRecords: true };
         const storing = {
           send: send(request.requestId),
@@ -235,6 +241,7 @@ export function createEventsLane(deps: {
         find: (subjects) => facts.subscriptions(scope, subjects),
         holds: 'given',
       });
+      unmapped.note(read);
       return { items: read, sender: sent };
     },
     isFull: coalescer.isFull,

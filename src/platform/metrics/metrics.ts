@@ -53,6 +53,12 @@ export function createMetrics(processName: string) {
       buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120],
       registers,
     }),
+    unmappedFields: new Counter({
+      name: 'meterstone_ai_unmapped_fields_total',
+      help: 'Figures in reported usage of models that no mapping knows, by format and place (100 places, then `other`)',
+      labelNames: ['format', 'path'],
+      registers,
+    }),
     eventsStored: new Counter({
       name: 'meterstone_events_total',
       help: 'Events by verdict',
