@@ -16,7 +16,7 @@ type Content = Record<string, { schema: unknown }>;
  * The document with its bodies and answers as named components, each shape once. Inner references of JSON Schema
  * (`#/$defs/…`), which would lead nowhere in a document, become components too.
  */
-export function withSharedSchemas(document: OpenApi): object {
+export function withSharedSchemas(document: OpenApi): OpenApi {
   const schemas: Record<string, unknown> = { ...document.components?.schemas };
   const nameOf = new Map<string, string>();
   const shared = (name: string, schema: unknown) => {
@@ -39,6 +39,23 @@ export function withSharedSchemas(document: OpenApi): object {
       media.schema = shared(`${name}Answer`, hoisted(media.schema, `${name}AnswerPart`, schemas));
   }
   return { ...document, components: { ...document.components, schemas } };
+}
+
+/**
+ * Schemas of records by the root under which an answer shows one: of the operation that retrieves it, else of the first
+ * that answers it.
+ */
+export function recordsOf({ paths, components }: OpenApi): (root: string) => object | undefined {
+  const answers = Object.values(paths)
+    .flatMap((methods) => Object.entries(methods))
+    .sort(([a], [b]) => Number(a !== 'get') - Number(b !== 'get'))
+    .flatMap(([, { responses }]) => Object.values(responses[200]?.content ?? {}))
+    .map(({ schema }) => (schema as { $ref?: string }).$ref?.split('/').at(-1) ?? '');
+  return (root) => {
+    const of = (name: string) => (components?.schemas?.[name] as { properties?: Record<string, object> })?.properties;
+    const name = answers.find((each) => of(each)?.[root] !== undefined);
+    return name === undefined ? undefined : of(name)![root];
+  };
 }
 
 const INNER = '#/$defs/';

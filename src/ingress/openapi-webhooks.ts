@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { WEBHOOK_TYPES } from '../areas/messaging/webhook-endpoints/event-types.ts';
 import type { ProtocolOperation } from '../platform/payments/descriptor.ts';
 import { PROVIDERS } from '../platform/payments/providers.ts';
+import { NAMED_ONLY_WEBHOOK_TYPES } from '../platform/records/write-records.ts';
+import { OTHER_PAYLOADS, WEBHOOK_WORDS } from './webhook-payloads.ts';
 
 const json = (schema: object) => ({ 'application/json': { schema } });
 
@@ -17,6 +20,59 @@ const header = (name: string, description: string) => ({
   schema: text,
   description,
 });
+
+/** Headers of what endpoints receive. Rule: webhooks.md#signatures. */
+const RECEIVED = [
+  header('X-Svc-Signature', 'Proof that we sent it, of the raw body, by the algorithm of the endpoint'),
+  header('X-Svc-Signature-Algorithm', '`hmac` or `jwt`'),
+  header('X-Svc-Unique-Key', 'The same at every attempt: what was handled once need not be handled again'),
+  header('X-Svc-Sequence', 'Number of the event in the organization’s feed'),
+];
+
+/**
+ * What we post to endpoints, as OpenAPI 3.1 `webhooks`: every type with its payload.
+ *
+ * payloadOf  schema of the record of the API of this name; undefined if there is none
+ */
+export function eventWebhooks(payloadOf: (root: string) => object | undefined): Record<string, object> {
+  const types = [...WEBHOOK_TYPES, ...NAMED_ONLY_WEBHOOK_TYPES];
+  return Object.fromEntries(
+    types.map((type) => {
+      const [root, sent] = WEBHOOK_WORDS[type] ?? [
+        type.split('.')[0]!,
+        `The state of ${type.split('.')[0]} has changed`,
+      ];
+      const payload = OTHER_PAYLOADS[root] ?? payloadOf(root) ?? { type: 'object', additionalProperties: true };
+      return [type, { post: eventOf(type, { root, sent, payload }) }];
+    }),
+  );
+}
+
+function eventOf(type: string, { root, sent, payload }: { root: string; sent: string; payload: object }): object {
+  const isNamedOnly = NAMED_ONLY_WEBHOOK_TYPES.includes(type);
+  return {
+    operationId: `event.${type}`,
+    summary: sent,
+    description: `${sent}.${isNamedOnly ? ' Only endpoints that name this type receive it.' : ''}`,
+    tags: ['webhooks'],
+    security: [],
+    parameters: RECEIVED,
+    requestBody: {
+      required: true,
+      content: json({
+        type: 'object',
+        properties: {
+          webhook_type: { const: type },
+          object_type: { const: root },
+          organization_id: { ...text, format: 'uuid' },
+          [root]: payload,
+        },
+        required: ['webhook_type', 'object_type', 'organization_id', root],
+      }),
+    },
+    responses: { 200: { description: 'Any status from 200 to 299: it has arrived; anything else is tried again' } },
+  };
+}
 
 /** Headers of Standard Webhooks. */
 const SIGNED = [
@@ -43,6 +99,7 @@ export function providerWebhooks(): Record<string, object> {
 const webhookOf = (type: string, { summary, data, answer }: ProtocolOperation) => ({
   operationId: `provider.${type}`,
   summary,
+  description: `${summary}. Sent to the address of a connection of the type \`custom\`.`,
   tags: ['payment_providers'],
   security: [],
   parameters: SIGNED,

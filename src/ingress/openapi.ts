@@ -12,9 +12,10 @@ import { BODY_EXAMPLES, TEXT_EXAMPLES } from './body-examples/body-examples.ts';
 import { CLOUD_EVENT_EXAMPLES } from './body-examples/usage.ts';
 import { errorCodesOf } from './error-codes.ts';
 import { described, type FieldWords, WORDS } from './field-words/words.ts';
+import { HEADERS, headerParameters, responseHeaders, WAITING_HEADERS } from './openapi-headers.ts';
 import { pathParameters, queryParameters } from './openapi-query.ts';
-import { type OpenApi, withSharedSchemas } from './openapi-schemas.ts';
-import { providerWebhooks } from './openapi-webhooks.ts';
+import { type OpenApi, recordsOf, withSharedSchemas } from './openapi-schemas.ts';
+import { eventWebhooks, providerWebhooks } from './openapi-webhooks.ts';
 
 extendZodWithOpenApi(z);
 
@@ -44,6 +45,11 @@ const REFUSALS: Record<number, [name: string, description: string]> = {
 const ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
 const OTLP_ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/OtlpError' } } };
 const OtlpErrorBody = z.object({ code: z.int(), message: z.string() });
+/** Statuses that say something of the body itself. */
+const OF_BODIES = new Set([400, 413, 415]);
+const NAMES_CODES = new Set(['Forbidden', 'NotAllowed']);
+const waiting = (name: string) => (WAITED_FOR.has(name) ? { headers: WAITING_HEADERS } : {});
+const WAITED_FOR = new Set(['TooManyRequests', 'Unavailable']);
 /** Statuses whose codes repeat the status. */
 const WITHOUT_CODES = new Set([404, 413, 415, 429, 503, 504]);
 
@@ -56,8 +62,9 @@ export function openApiDocument(operations: readonly Operation[], facts: { url: 
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
   registry.registerComponent('schemas', 'Error', travelling(ErrorBody));
   registry.registerComponent('schemas', 'OtlpError', travelling(OtlpErrorBody));
-  for (const [name, description] of Object.values(REFUSALS))
-    registry.registerComponent('responses', name, { description, content: ERROR_CONTENT });
+  // The other two always name codes.
+  for (const [name, description] of Object.values(REFUSALS).filter(([name]) => !NAMES_CODES.has(name)))
+    registry.registerComponent('responses', name, { description, ...waiting(name), content: ERROR_CONTENT });
   for (const operation of operations) if (!operation.hidden) registry.registerPath(routeOf(operation));
   const tags = [...new Set(operations.filter(({ hidden }) => !hidden).map(({ tag }) => tag))].sort();
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
@@ -71,7 +78,9 @@ export function openApiDocument(operations: readonly Operation[], facts: { url: 
     security: [{ bearer: [] }],
     tags: tags.map((name) => ({ name, description: `Operations on ${name.replaceAll('_', ' ')}` })),
   });
-  return { ...withSharedSchemas(document as unknown as OpenApi), webhooks: providerWebhooks() };
+  const components = { ...document.components, headers: HEADERS };
+  const shared = withSharedSchemas({ ...document, components } as unknown as OpenApi);
+  return { ...shared, webhooks: { ...eventWebhooks(recordsOf(shared)), ...providerWebhooks() } };
 }
 
 function routeOf(operation: Operation): RouteConfig {
@@ -85,10 +94,10 @@ function routeOf(operation: Operation): RouteConfig {
     summary: operation.summary,
     description: descriptionOf(operation),
     tags: [operation.tag],
-    parameters: [...pathParameters(operation), ...queryParameters(operation)],
+    parameters: [...pathParameters(operation), ...queryParameters(operation), ...headerParameters(operation)],
     request: requestOf(operation, body),
     responses: {
-      200: { description: 'Done', content: answerOf(operation) },
+      200: { description: 'Done', headers: responseHeaders(operation), content: answerOf(operation) },
       ...errorsOf(operation),
     },
   };
@@ -131,8 +140,7 @@ const shown = ({ name, answer }: Operation): JsonSchema =>
 /** The errors of an operation with their codes, from the table that docs/errors.md shows too. */
 function errorsOf(operation: Operation): RouteConfig['responses'] {
   const codes = errorCodesOf(operation);
-  const isRead = operation.kind === 'read';
-  const statuses = Object.entries(REFUSALS).filter(([status]) => !(isRead && status === '504'));
+  const statuses = Object.entries(REFUSALS).filter(([status]) => mayAnswer(operation, Number(status), codes));
   return Object.fromEntries(
     statuses.map(([status, [name, sentence]]) => {
       const names = codes.filter((each) => each.status === Number(status)).map(({ code }) => `\`${code}\``);
@@ -142,6 +150,18 @@ function errorsOf(operation: Operation): RouteConfig['responses'] {
       return [status, { description: `${sentence}: ${names.join(', ')}`, content: ERROR_CONTENT }];
     }),
   );
+}
+
+/** Bodies are refused where there is one, states and unfinished writes where something is written. */
+function mayAnswer(operation: Operation, status: number, codes: readonly { status: number }[]): boolean {
+  const { kind, path, body, readsOwnBody, query } = operation;
+  const hasBody = body !== undefined || readsOwnBody !== undefined;
+  if (OF_BODIES.has(status)) return hasBody;
+  if (status === 405) return codes.some((each) => each.status === status);
+  if (status === 504) return kind !== 'read';
+  if (status === 404)
+    return kind !== 'read' || hasBody || path.includes(':') || codes.some((each) => each.status === 404);
+  return status !== 422 || kind !== 'read' || hasBody || query !== undefined || path.includes(':');
 }
 
 /** What a caller needs beside the body: the permission of its key. */
@@ -166,8 +186,29 @@ function travelling(schema: z.ZodType): JsonSchema {
     unrepresentable: 'any',
     reused: 'inline',
   });
-  return shape as JsonSchema;
+  return plain(shape) as JsonSchema;
 }
+
+/**
+ * A schema without what only its making has put there: patterns that its format says already (a pattern of dates has
+ * 280 characters), and bounds of whole numbers that JavaScript can count.
+ */
+function plain(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(plain);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { format } = schema as { format?: unknown };
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([key, value]) => !(key === 'pattern' && SAID_BY_FORMAT.has(format)) && UNBOUNDED[key] !== value)
+      .map(([key, value]) => [key, plain(value)]),
+  );
+}
+
+const SAID_BY_FORMAT = new Set<unknown>(['uuid', 'date-time', 'date', 'email']);
+const UNBOUNDED: Readonly<Record<string, number>> = {
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+};
 
 function stripped(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodPipe && !(schema.in instanceof z.ZodTransform)) return stripped(schema.in as z.ZodType);
