@@ -119,7 +119,7 @@ const sources = readdirSync(join(projectRoot(), 'src/areas'), { recursive: true,
 const objectTypeOf = (type: string): string | undefined =>
   sources.flatMap((text) => new RegExp(`type: '${type}',\\s+objectType: '(\\w+)'`).exec(text)?.[1] ?? [])[0];
 
-test('docs/guide/webhooks.md lists every event type', () => {
+test('docs/guide/webhooks-and-feed.md lists every event type', () => {
   const shapes = JSON.parse(read('test/contract/webhook-shapes.json')).types as Record<string, WebhookShape>;
   const unsent = new Map(
     [...read('test/contract/never-sent.txt').matchAll(/^(\w+\.\w+)\t([^(\n]+)/gm)].map(([, type, why]) => [
@@ -136,7 +136,7 @@ test('docs/guide/webhooks.md lists every event type', () => {
     return [`\`${type}\``, made === undefined ? '' : `\`${made}\``, sent];
   });
   expect(rows.length).toBeGreaterThan(80);
-  expectInDocument('docs/guide/webhooks.md', 'types', tableOf(['Type', 'Body under', 'Sent'], rows));
+  expectInDocument('docs/guide/webhooks-and-feed.md', 'types', tableOf(['Type', 'Body under', 'Sent'], rows));
 });
 
 test('docs/operations.md lists every setting as the schema has it', () => {

@@ -47,7 +47,7 @@ test('the jwt signature carries the body and the issuer only, and names its key'
 });
 
 test('the receiver of the guide accepts what we sign, and nothing else', async () => {
-  const page = readFileSync(join(projectRoot(), 'docs/guide/webhooks.md'), 'utf8');
+  const page = readFileSync(join(projectRoot(), 'docs/guide/webhooks-and-feed.md'), 'utf8');
   const [, program] = /^cat > verify-webhook\.mjs <<'END'\n([\s\S]*?)^END$/m.exec(page)!;
   const { isHmac, isStandard, isJwt } = await import(`data:text/javascript,${encodeURIComponent(program!)}`);
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
