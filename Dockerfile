@@ -15,6 +15,7 @@ COPY bin bin
 COPY src src
 COPY workers workers
 COPY console console
+COPY docs docs
 RUN npm run build && rm dist/.tsbuildinfo
 
 FROM node:${NODE}-bookworm-slim AS dependencies

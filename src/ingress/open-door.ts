@@ -7,6 +7,7 @@ import type { Operation, RateCategory } from '../platform/operation.ts';
 import { positionsOf } from '../platform/positions/positions.ts';
 import { enrol } from '../platform/process/enrolled-processes.ts';
 import { openRuntime } from '../platform/process/runtime.ts';
+import { publicUrl } from '../platform/public-url.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import { partsOf } from '../platform/queue/queue-names.ts';
 import { keyChangesChannel } from '../platform/redis/channels.ts';
@@ -27,7 +28,7 @@ import { SignInFailures } from './console/sign-in-failures.ts';
 import { createCustomerKeys } from './customer-keys.ts';
 import { mountCustomerPortal } from './customer-portal.ts';
 import { createDecisionsLane } from './decisions-lane.ts';
-import { mountDocs } from './docs.ts';
+import { mountDocs } from './docs/mount-docs.ts';
 import { mountDocuments } from './documents.ts';
 import type { EdgeDeps } from './edge-deps.ts';
 import { createEventsLane } from './events-lane/lane.ts';
@@ -41,6 +42,7 @@ import { LeaseStore } from './lease-store.ts';
 import { watchLoop } from './loop-watch.ts';
 import { mountMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
+import { withNamedParts } from './openapi-components.ts';
 import { operatorJobs } from './operator-jobs.ts';
 import { mountOperatorRoutes } from './operator-routes.ts';
 import { operatorSteps } from './operator-steps.ts';
@@ -186,12 +188,16 @@ export async function openDoor(config: Config, options: DoorOptions): Promise<Do
       const readiness = createReadiness({ ...runtime, replicas, standby });
       mountHealth(root, { ...runtime, readiness, replicas });
       mountMetrics(root, { ...runtime, readiness });
-      const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
-      mountDocs(
-        root,
-        () => deps.wire.documentation(JSON.stringify(openApiDocument(operations, documented))),
-        config.PUBLIC_URL && new URL(config.PUBLIC_URL).origin,
-      );
+      const facts = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
+      if (config.DOCS)
+        mountDocs(root, {
+          makeDescription: () => withNamedParts(openApiDocument(operations, facts)),
+          facts,
+          api: `${publicUrl(config)}${BASE_PATH}`,
+          inWire: deps.wire.documentation,
+          apiOrigin: config.PUBLIC_URL && new URL(config.PUBLIC_URL).origin,
+          hasConsole: config.CONSOLE,
+        });
       mountInboundEvents(root, runtime, window('inbound'));
       mountQueueBoard(root, { producer: runtime.producer, config });
     },

@@ -172,6 +172,7 @@ const Settings = z.object({
   ),
   TRUST_PROXY_HOPS: whole(0, 0).describe('Proxies in front, for the client address'),
   CONSOLE: flag(true).describe('Serve the console at /console'),
+  DOCS: flag(true).describe('Serve the documentation at /docs and the API description at /openapi.json'),
   CONSOLE_SESSION_HOURS: whole(12).describe('Life of a session of the console from its sign-in'),
   CONSOLE_IDLE_MINUTES: whole(120).describe('A session of the console ends after so long without a request'),
   WRITE_TIMEOUT_SECONDS: seconds(10).describe('After it a write answers 504 write_pending'),

@@ -19,6 +19,10 @@ if (existsSync(at('node_modules/typescript/package.json'))) {
   run(at('node_modules/typescript/bin/tsc'), '-p', at('tsconfig.build.json'));
   console.log(`compiled (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
   if (existsSync(at('console')) && !isConsoleBuilt()) run(at('dist/src/commands/build-console.js'));
+  if (existsSync(at('docs')) && !areDocsBuilt()) {
+    if (existsSync(at('node_modules/marked'))) run(at('src/commands/start/build-docs.mjs'));
+    else console.warn('the docs are not built: npm install');
+  }
 } else if (!(process.argv.includes('--unless-built') && isBuilt())) {
   console.error(
     'the compiler is not installed: npm install --include=dev, or run ' +
@@ -43,6 +47,17 @@ function isConsoleBuilt() {
       .map((name) => at(folder, name)),
   );
   return [...files, at('src/platform/colours.ts'), at('package-lock.json')].every(
+    (file) => statSync(file).mtimeMs <= builtAt,
+  );
+}
+
+/** Whether the pages of the documentation are newer than what they are made of: the texts, and the compiled routes. */
+function areDocsBuilt() {
+  const pages = at('dist/docs/pages.json');
+  if (!existsSync(pages)) return false;
+  const builtAt = statSync(pages).mtimeMs;
+  const files = readdirSync(at('docs'), { recursive: true }).map((name) => at('docs', name));
+  return [...files, at('dist/.tsbuildinfo'), at('src/commands/start/build-docs.mjs')].every(
     (file) => statSync(file).mtimeMs <= builtAt,
   );
 }

@@ -6,7 +6,7 @@ import type { Config } from '../../platform/config.ts';
 import { CONSOLE_FOLDER, type ConsoleManifest, MANIFEST } from '../../platform/console-files.ts';
 import { html } from '../../platform/html.ts';
 import { projectRoot } from '../../platform/project-root.ts';
-import { DOCS_PATH } from '../docs.ts';
+import { DOCS_PATH } from '../docs/frame.ts';
 
 export const CONSOLE_PATH = '/console';
 
