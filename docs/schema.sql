@@ -3609,6 +3609,55 @@ create table lifetime_usages (
 );
 comment on table lifetime_usages is 'Usage imported from before a chain of subscriptions: same external id, same subscription_at.';
 
+create table mail_overrides (
+  organization_id uuid not null,
+  billing_entity_id uuid not null,
+  template text not null,
+  locale text not null,
+  subject text,
+  intro text,
+  closing text,
+  updated_at timestamp with time zone not null,
+  constraint mail_overrides_pkey PRIMARY KEY (organization_id, billing_entity_id, template, locale),
+  constraint mail_overrides_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint mail_overrides_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
+);
+comment on table mail_overrides is 'An issuer''s own words in a mail, in one language; null: the built-in ones.';
+
+create table mail_senders (
+  organization_id uuid not null,
+  billing_entity_id uuid not null,
+  from_name text,
+  from_address text,
+  reply_to text,
+  bcc_issuer boolean not null default false,
+  verified_at timestamp with time zone,
+  code_id uuid,
+  code_expires_at timestamp with time zone,
+  code_tries integer not null default 0,
+  codes_on date,
+  codes_sent integer not null default 0,
+  updated_at timestamp with time zone not null,
+  constraint mail_senders_pkey PRIMARY KEY (organization_id, billing_entity_id),
+  constraint mail_senders_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint mail_senders_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
+);
+comment on table mail_senders is 'From whom an issuer''s mails come. An address counts once a code that was sent there is known.';
+comment on column mail_senders.code_id is 'from which the code is computed; the code is stored nowhere';
+
+create table mail_settings (
+  organization_id uuid not null,
+  billing_entity_id uuid not null,
+  templates jsonb not null,
+  updated_at timestamp with time zone not null,
+  constraint mail_settings_pkey PRIMARY KEY (organization_id, billing_entity_id),
+  constraint mail_settings_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint mail_settings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint mail_settings_templates CHECK ((jsonb_typeof(templates) = 'object'::text))
+);
+comment on table mail_settings is 'Which mails an issuer sends to its customers.';
+comment on column mail_settings.templates is 'only those that were set';
+
 create table mails (
   id uuid not null,
   organization_id uuid not null,
@@ -3632,7 +3681,17 @@ create table mails (
   created_at timestamp with time zone not null,
   html text,
   attached_ids uuid[] not null default '{}'::uuid[],
+  template text,
+  locale text,
+  occasion text not null default ''::text,
+  customer_id uuid,
+  billing_entity_id uuid,
+  resource_type text,
+  resource_id uuid,
+  from_address text,
   constraint mails_pkey PRIMARY KEY (id),
+  constraint mails_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint mails_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint mails_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint mails_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'credit_note'::text, 'payment_receipt'::text]))),
   constraint mails_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'pending'::text, 'sent'::text, 'failed'::text, 'unsent'::text])))
@@ -3641,10 +3700,16 @@ comment on table mails is 'Mails to customers with a state for each recipient. A
 comment on column mails.recipient_states is 'What the mail server said of each address: [{address, state: accepted | refused | deferred, error}]';
 comment on column mails.html is 'The same words as in body, as a page; null: the mail is text alone.';
 comment on column mails.attached_ids is 'Documents that are attached besides document_id, in this order: all of them, or none when they are too large.';
+comment on column mails.occasion is 'Why an automatic mail of this template about this record was sent: each once.';
+comment on column mails.from_address is 'The seller''s own address; null: that of MAIL_FROM.';
 CREATE UNIQUE INDEX mails_automatic_key ON public.mails USING btree (organization_id, kind, subject_id) WHERE is_automatic;
 CREATE INDEX mails_due ON public.mails USING btree (next_attempt_at) WHERE (status = 'pending'::text);
+CREATE INDEX mails_due_of_organization ON public.mails USING btree (organization_id, next_attempt_at) WHERE (status = 'pending'::text);
 CREATE INDEX mails_newest ON public.mails USING btree (organization_id, id DESC);
 CREATE INDEX mails_not_sent ON public.mails USING btree (organization_id, status, created_at) WHERE (status = ANY (ARRAY['failed'::text, 'unsent'::text]));
+CREATE UNIQUE INDEX mails_occasion_key ON public.mails USING btree (organization_id, template, resource_id, occasion) WHERE (is_automatic AND (template IS NOT NULL));
+CREATE INDEX mails_of_customer ON public.mails USING btree (organization_id, customer_id, id DESC) WHERE (customer_id IS NOT NULL);
+CREATE INDEX mails_of_resource ON public.mails USING btree (organization_id, resource_id, id DESC) WHERE (resource_id IS NOT NULL);
 CREATE INDEX mails_waiting ON public.mails USING btree (organization_id, document_id) WHERE (status = 'waiting'::text);
 CREATE INDEX mails_waiting_attached ON public.mails USING gin (attached_ids) WHERE (status = 'waiting'::text);
 
@@ -3959,6 +4024,7 @@ create table payment_requests (
   dunning_campaign_id uuid,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  dunning_attempt integer,
   constraint payment_requests_pkey PRIMARY KEY (id),
   constraint payment_requests_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint payment_requests_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
@@ -3966,6 +4032,7 @@ create table payment_requests (
   constraint payment_requests_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
 );
 comment on table payment_requests is 'Requests to pay several overdue invoices at once.';
+comment on column payment_requests.dunning_attempt is 'which attempt of its dunning campaign made it, from 1';
 CREATE INDEX payment_requests_customer ON public.payment_requests USING btree (organization_id, customer_id, created_at DESC, id DESC);
 CREATE INDEX payment_requests_newest ON public.payment_requests USING btree (organization_id, created_at DESC, id DESC);
 

@@ -22,6 +22,8 @@ import { viesCheckOperations } from './areas/customers/check-vat-numbers/routes.
 import { customerOperations } from './areas/customers/customers/routes.ts';
 import { integrationOperations } from './areas/customers/integrations/routes.ts';
 import { invoiceCustomSectionOperations } from './areas/customers/invoice-custom-sections/routes.ts';
+import { mailSenderOperations } from './areas/customers/mail-senders/routes.ts';
+import { mailSettingsOperations } from './areas/customers/mail-settings/routes.ts';
 import { paymentMethodOperations } from './areas/customers/payment-methods/routes.ts';
 import { paymentProviderOperations } from './areas/customers/payment-providers/routes.ts';
 import { portalSettingsOperations } from './areas/customers/portal-settings/routes.ts';
@@ -52,6 +54,7 @@ import { attentionOperations } from './areas/reporting/attention/routes.ts';
 import { auditOperations } from './areas/reporting/audits/routes.ts';
 import { portalCommands } from './areas/reporting/customer-portal/commands/operations.ts';
 import { customerSummaryOperations } from './areas/reporting/customer-summaries/routes.ts';
+import { mailTemplateOperations } from './areas/reporting/mail-templates/routes.ts';
 import { overviewOperations } from './areas/reporting/overview/routes.ts';
 import { planImpactOperations } from './areas/reporting/plan-impact/routes.ts';
 import { searchOperations } from './areas/reporting/search/routes.ts';
@@ -104,6 +107,9 @@ export const operations: Operation[] = [
   ...billableMetricOperations,
   ...billingEntityOperations,
   ...portalSettingsOperations,
+  ...mailSenderOperations,
+  ...mailSettingsOperations,
+  ...mailTemplateOperations,
   ...couponOperations,
   ...appliedCouponOperations,
   ...creditNoteOperations,

@@ -65,7 +65,7 @@ const WHOLE: Record<number, readonly CodeRow[]> = {
     ],
     [
       'feature_unavailable',
-      'invoices credit_notes payment_receipts billable_metrics test_clock wallets',
+      'invoices credit_notes payment_receipts billable_metrics test_clock wallets retryMail testMailTemplate',
       'This deployment or organization lacks what the call needs: a mail server, a sandbox, custom aggregation',
       'Ask the operator; test clocks need an organization made with `--sandbox`',
     ],
@@ -192,7 +192,7 @@ const STATE: readonly CodeRow[] = [
   [
     'invalid_status',
     'invoices payments events invoice_custom_sections sandbox test_clock webhooks payment_providers provider_drifts ' +
-      'sendEDocument',
+      'sendEDocument retryMail',
     'The record is not in a state that allows this',
     'Read its `status` first',
   ],
@@ -307,6 +307,12 @@ const STATE: readonly CodeRow[] = [
   ],
   ['update_on_voided_invoice', 'updateInvoice', 'The invoice is void', 'Nothing to do'],
   ['wallet_not_active', 'createWalletTransaction createWalletHold', 'The wallet has ended', 'Use another wallet'],
+  [
+    'verification_expired',
+    'verifyMailSender',
+    'No code is open: its 30 minutes are over, or five wrong ones were told',
+    'Send `from_address` again, which mails a new one',
+  ],
 ];
 
 /** 422 with a top-level code of its own. */

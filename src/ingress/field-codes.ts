@@ -196,7 +196,7 @@ export const FIELD_ROWS: readonly CodeRow[] = [
   ],
   [
     'invalid_count',
-    'quotes invoicePreview createCustomer regenerateInvoice updatePortalSettings',
+    'quotes invoicePreview createCustomer regenerateInvoice updatePortalSettings updateMailSender testMailTemplate',
     'Too many elements',
     'Send fewer',
   ],
@@ -509,6 +509,12 @@ export const FIELD_ROWS: readonly CodeRow[] = [
     'See `POST /credit_notes/estimate`',
   ],
   ['total_amount_must_be_positive', 'createCreditNote', 'A credit note needs an amount', 'Name an amount above 0'],
+  [
+    'unknown_placeholder',
+    'updateMailTemplate previewMailTemplate testMailTemplate',
+    'The text names something in braces that its mail does not have',
+    'Use the `placeholders` of the template',
+  ],
   ['unsupported_key', 'quotes', 'Items of a quote have no such key', 'Leave it out'],
   [
     'unsupported_value',

@@ -248,6 +248,16 @@ const Settings = z.object({
     .regex(/^\S+@\S+$/, 'must be a mail address')
     .default('meterstone@localhost')
     .describe('Address from which mails come'),
+  MAIL_FROM_DOMAINS: z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((domain) => domain.trim().toLowerCase())
+        .filter((domain) => domain !== ''),
+    )
+    .describe('Domains, divided by commas, from whose addresses any organization may send mails without a code'),
   AUDIT_LOGS_PERIOD_DAYS: whole(30).describe('Days that activity and API logs stay visible'),
   EVENT_KEYS_RETENTION_MONTHS: z.coerce
     .number()

@@ -71,6 +71,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   updateFee: '405 invoiced_fee',
   updateQuoteVersion: '422 validation_errors status not_editable',
   updateWalletHold: '405 hold_not_open',
+  verifyMailSender: '422 validation_errors code value_is_invalid',
   writeOffInvoice: '405 invalid_status',
 };
 

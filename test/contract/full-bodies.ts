@@ -422,6 +422,24 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
         },
       },
     },
+    updateMailSender: {
+      body: {
+        mail_sender: {
+          from_name: 'Nord GmbH',
+          from_address: 'billing@nord.example',
+          reply_to: 'help@nord.example',
+          bcc_issuer: true,
+        },
+      },
+    },
+    updateMailSettings: { body: { mail_settings: { templates: { payment_failed: true } } } },
+    updateMailTemplate: {
+      body: { mail_template: { subject: '{number} of {seller}', intro: 'Dear {customer_name}', closing: 'Goodbye' } },
+    },
+    previewMailTemplate: { body: { mail_template: { locale: 'en', subject: 'S', intro: 'I', closing: 'C' } } },
+    testMailTemplate: {
+      body: { mail_template: { locale: 'en', subject: 'S', intro: 'I', closing: 'C', to: 'me@nord.example' } },
+    },
     updatePortalSettings: {
       body: {
         portal: {

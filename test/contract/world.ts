@@ -299,6 +299,8 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
   const { invoice: unpaid } = await made('/invoices', {
     invoice: { external_customer_id: 'late', currency: 'EUR', fees: [{ add_on_code: 'seat', units: 1 }] },
   });
+  await made('/mail_templates/invoice/test', { mail_template: { locale: 'en', to: 'me@example.com' } });
+  const mail = await found('/mails', 'mails');
   await made('/test_clock/advance', { test_clock: { frozen_time: '2024-01-03T00:00:00Z' } });
   await found(`/customers/late/invoices`, 'invoices', ({ payment_overdue }) => payment_overdue);
   await until(async () => (await client.get('/test_clock')).body.test_clock.status === 'ready' || undefined, POLL_MS);
@@ -339,6 +341,8 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
     provider_reconciliations: { svc_id: provider_reconciliation.svc_id },
     invoice_custom_sections: { code: 'terms' },
     invoices: { svc_id: invoice.svc_id, fee_id: invoice.fees[0].svc_id, run_id: run.svc_id },
+    mail_templates: { name: 'invoice', locale: 'de' },
+    mails: { svc_id: mail.svc_id },
     ledger: { svc_id: entry.svc_transaction_id },
     order_forms: { svc_id: form.svc_id },
     orders: { svc_id: order.svc_id },

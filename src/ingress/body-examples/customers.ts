@@ -22,6 +22,17 @@ export const CUSTOMER_EXAMPLES: Readonly<Record<string, object>> = {
   updateBillingEntity: {
     billing_entity: { net_payment_term: 30, email_settings: ['invoice.finalized'], tax_codes: ['vat'] },
   },
+  updateMailSender: { mail_sender: { from_name: 'Nord GmbH', from_address: 'billing@nord.example', bcc_issuer: true } },
+  verifyMailSender: { mail_sender: { code: '123456' } },
+  updateMailSettings: { mail_settings: { templates: { payment_failed: true } } },
+  updateMailTemplate: {
+    mail_template: {
+      subject: 'Your bill {number} over {amount}',
+      intro: 'Dear {customer_name},\n\nhere is your bill.',
+    },
+  },
+  previewMailTemplate: { mail_template: { locale: 'en', closing: 'Questions? Write to {support_email}.' } },
+  testMailTemplate: { mail_template: { locale: 'en', to: 'me@nord.example' } },
   updatePortalSettings: {
     portal: { accent_color: '#e91e63', allow: { top_up: true }, embed_origins: ['https://app.example.com'] },
   },

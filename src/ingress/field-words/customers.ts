@@ -62,6 +62,24 @@ export const CUSTOMER_FIELDS: FieldWords = {
   eu_tax_management: 'true: taxes of the European Union are determined for every customer; default false',
   'billing_entity.tax_codes': 'Codes of the taxes of its customers that have none of their own',
 
+  from_name: 'Name from which mails come; default: the legal name, else the name',
+  from_address: 'Address from which mails come, once the code that is mailed there is told; until then it gets replies',
+  reply_to: 'Address to which answers go; default `from_address`, else the billing entity’s `email`',
+  bcc_issuer: 'true: the billing entity’s `email` gets a hidden copy of each mail; default false',
+  'mail_sender.code': 'The six digits that were mailed to `from_address`; they work for 30 minutes and five tries',
+  'mail_settings.templates':
+    'Which mails are sent, by template; those of `email_settings` are chosen there and shown here',
+  'mail_template.subject':
+    'Subject, at most 150 characters; placeholders in braces; null goes back to the built-in one',
+  'mail_template.intro':
+    'What stands above, at most 2 000 characters of plain text; a blank line divides paragraphs; placeholders in braces',
+  'mail_template.closing':
+    'What stands below, at most 2 000 characters of plain text; a blank line divides paragraphs; placeholders in braces',
+  'mail_template.locale': 'Language of the mail',
+  'mail_template.billing_entity_code': 'Whose mail it is; default: the default billing entity’s',
+  'mail_template.svc_resource_id':
+    'Id of the record that the mail is about: invoice, credit note, receipt, payment request or customer; default: an example',
+  'mail_template.to': 'The one address to which the test goes',
   accent_color: 'Colour of buttons and links, `#rrggbb`; darkened or lightened until it is readable; default `#2456c9`',
   show: 'Which blocks the pages of customers have; default all',
   'show.usage': 'Usage of the running period',

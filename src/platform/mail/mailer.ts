@@ -7,6 +7,8 @@ export interface OutgoingMail {
   /** The same for every attempt, so that a receiver recognises a repeated one. */
   id: string;
   senderName: string | null;
+  /** The sender's own address; null: that of MAIL_FROM, to which failures are reported in any case. */
+  from: string | null;
   replyTo: string | null;
   to: readonly string[];
   cc: readonly string[];
@@ -68,7 +70,7 @@ export function createMailer({ SMTP_URL, MAIL_FROM }: Pick<Config, 'SMTP_URL' | 
         // Automatic replies would reach no reader (RFC 3834).
         headers: { 'Auto-Submitted': 'auto-generated' },
         messageId: `<${mail.id}@${MAIL_FROM.slice(MAIL_FROM.indexOf('@') + 1)}>`,
-        from: { name: mail.senderName ?? '', address: MAIL_FROM },
+        from: { name: mail.senderName ?? '', address: mail.from ?? MAIL_FROM },
         ...(mail.replyTo === null ? {} : { replyTo: mail.replyTo }),
         to: mail.to,
         cc: mail.cc,

@@ -31,6 +31,7 @@ export const NAMED_ONLY_WEBHOOK_TYPES = [
   'price_book.model_unknown',
   'ai_usage.healed',
   'price_book.imported',
+  'mail.failed',
 ];
 
 /** Other names by which an endpoint may ask for a type (webhooks.md#event-types). */

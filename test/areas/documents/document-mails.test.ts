@@ -66,10 +66,10 @@ test('each document is mailed to its customer, or to the addresses of the reques
   }
   const sent = await mailed(3);
   expect(sent.map(({ to }) => to)).toEqual(Array(3).fill(['a@acme.test', 'b@acme.test']));
-  expect(sent.map(({ subject }) => subject.split(' ').slice(0, -1).join(' ')).sort()).toEqual([
-    'Acme: Credit note',
-    'Acme: Invoice',
-    'Acme: Payment receipt',
+  expect(sent.map(({ subject }) => subject.replace(/\S+ from (\S+): .*/, 'from $1')).sort()).toEqual([
+    'Credit note from Acme',
+    'Invoice from Acme',
+    'Payment receipt from Acme',
   ]);
   await resend(paths[0]!, { to: ['x@y.test'], cc: ['c@y.test'], bcc: ['d@y.test'] });
   expect((await mailed(4)).some(({ to }) => to.join() === 'x@y.test,c@y.test')).toBe(true);

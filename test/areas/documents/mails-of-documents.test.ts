@@ -34,7 +34,7 @@ test('an invoice comes in the language of its customer, with a button, its page 
   await seller.buyer('de', { e_document_profile: 'en16931_cii', billing_configuration: { document_locale: 'de' } });
   const { number } = await seller.hours('de');
   const mail = await mailTo('de', number);
-  expect(mail.subject).toMatch(/: Rechnung \S+$/);
+  expect(mail.subject).toMatch(/^Rechnung \S+ von .+: 238,00\s€, zahlbar bis \d\d\.\d\d\.\d{4}$/);
   expect(filesOf(mail)).toEqual([`${number}.pdf`, `${number}.xml`]);
   expect(mail.attachments[1].content_type).toBe('application/xml');
   for (const part of [mail.text, mail.html]) {

@@ -335,6 +335,7 @@ describe('retention of an organization', () => {
     verifications: 400,
     budgets: 100,
     ai_usage_hours: 400,
+    mails: 400,
   };
   const keep = (org: Org, retention: object) => org.put('/retention', { retention });
 

@@ -3,19 +3,22 @@ import type { Context } from '../../../platform/context.ts';
 import type { InvoiceId } from '../../../platform/ids.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { mailAddressesOf, mailedName } from '../../customers/customers/mail-addressee.ts';
 import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
 import { getVisibleInvoice, readInvoice } from '../../invoices/invoices/queries.ts';
 import type { mailFailed } from '../../messaging/announcements.ts';
 import { formatOf } from '../../messaging/documents/number-and-date-formats.ts';
 import { languageOf } from '../../messaging/documents/texts/by-locale.ts';
+import { composeMail, type MailContent } from '../../messaging/mails/compose-mail.ts';
+import { readMailIssuer } from '../../messaging/mails/mail-issuer.ts';
 import type { MailDocument } from '../../messaging/mails/owe-mail.ts';
 import { payMark, withLinksAsMarks } from '../../messaging/mails/pay-link.ts';
-import { postMail } from '../../messaging/mails/post-mail.ts';
+import { addressed, postMail } from '../../messaging/mails/post-mail.ts';
 import { payTextsOf } from '../../messaging/pay-texts/by-locale.ts';
 import { eDocumentToMail } from '../e-documents/commands.ts';
 import { documentSubjects } from '../render-documents/document-subjects.ts';
 import { leftToPay } from '../render-documents/invoice-model.ts';
-import { type DocumentMail, htmlOf, subjectOf, textOf } from './document-mail-words.ts';
+import { contentOf } from './document-mail-words.ts';
 import { type Mailed, mailedDocuments, mailedInvoice } from './mailed-documents.ts';
 import type { ResendEmail } from './schema.ts';
 
@@ -47,7 +50,7 @@ export async function mailDocument(ctx: Context, { kind, subject_id }: MailDocum
   const sender = await readSender(ctx, mailed);
   if (!sender.email_settings.includes(mailed.setting)) return;
   const customer = await readCustomer(ctx, mailed.customer_id);
-  await post(ctx, mailed, sender, customer, { to: addressesOf(customer), cc: [], bcc: [], isAutomatic: true });
+  await post(ctx, mailed, customer, { to: mailAddressesOf(customer), cc: [], bcc: [], isAutomatic: true });
 }
 
 /**
@@ -61,9 +64,9 @@ async function resend(ctx: Context, mailed: Mailed, asked: ResendEmail | undefin
   if (!sender.email_settings.includes(mailed.setting)) throw refuse.notAllowed('email_settings_disabled');
   if (!ctx.sandbox && ctx.config.SMTP_URL === undefined) throw refuse.forbidden('feature_unavailable');
   const customer = await readCustomer(ctx, mailed.customer_id);
-  const to = asked?.to?.length ? asked.to : addressesOf(customer);
+  const to = asked?.to?.length ? asked.to : mailAddressesOf(customer);
   if (to.length === 0) throw refuse.invalid({ to: ['value_is_mandatory'] });
-  await post(ctx, mailed, sender, customer, { to, cc: asked?.cc ?? [], bcc: asked?.bcc ?? [], isAutomatic: false });
+  await post(ctx, mailed, customer, { to, cc: asked?.cc ?? [], bcc: asked?.bcc ?? [], isAutomatic: false });
   return null;
 }
 
@@ -77,23 +80,22 @@ interface Addressees {
 async function post(
   ctx: Context,
   mailed: Mailed,
-  sender: Sender,
   customer: CustomerRow,
   { to, cc, bcc, isAutomatic }: Addressees,
 ): Promise<void> {
-  const words = await readWords(ctx, mailed, sender);
-  const [subject, text] = [subjectOf(words), textOf(words)];
+  const content = await readDocumentContent(ctx, mailed, customer);
+  const { subject, text, html } = await composeMail(ctx, content);
   const { kind, id: subjectId, isFinal } = mailed;
   const hasElectronic = kind !== 'payment_receipt' && isFinal;
   const isPosted = await postMail(ctx, {
+    ...addressed(content),
+    resource: { type: mailed.resourceType, id: mailed.id },
     to,
     cc,
     bcc,
     subject,
     text,
-    html: htmlOf(words),
-    senderName: sender.name,
-    replyTo: sender.email,
+    html,
     document: { kind, subjectId, number: mailed.number, isFinal },
     electronicIds: hasElectronic ? await eDocumentToMail(ctx, { kind, subject_id: subjectId }) : [],
     isAutomatic,
@@ -101,17 +103,34 @@ async function post(
   if (isPosted) record(ctx, mailed, customer, { status: isAutomatic ? 'sent' : 'resent', subject, text, to, cc, bcc });
 }
 
-/** What the mail says: what its page says, and how what is left is paid where the page has a link to that. */
-async function readWords(ctx: Context, { kind, id }: Mailed, { name, email }: Sender): Promise<DocumentMail> {
+/**
+ * What the mail of a document says: what its page says, and how what is left is paid where the page has a link to that.
+ */
+export async function readDocumentContent(
+  ctx: Context,
+  { kind, id, billing_entity_id }: Mailed,
+  customer: CustomerRow,
+): Promise<MailContent> {
   const model = await documentSubjects[kind].read(ctx, id);
   assert(!(model instanceof Uint8Array), 'what is mailed is a page');
-  const texts = payTextsOf(languageOf(model.language, null).locale);
-  const words = { model, issuer: { name, email }, texts };
-  if (kind !== 'invoice' || model.headline?.link === undefined) return { ...words, pay: null };
-  const invoice = await getVisibleInvoice(ctx, id);
-  const { amount } = formatOf(model.language, invoice.currency, invoice.timezone);
-  const mark = payMark({ type: 'Invoice', id });
-  return { ...words, pay: { amount: amount(leftToPay(invoice)), mark, linkDays: ctx.config.PAY_LINK_DAYS } };
+  const { locale } = languageOf(model.language, null);
+  const issuer = await readMailIssuer(ctx, billing_entity_id);
+  const words = {
+    template: kind,
+    locale,
+    issuer: { ...issuer, logo_url: model.logo },
+    customer: { id: customer.id, name: mailedName(customer) },
+    model,
+    texts: payTextsOf(locale),
+  };
+  const invoice = kind === 'invoice' ? await getVisibleInvoice(ctx, id) : undefined;
+  const left = invoice === undefined ? 0 : leftToPay(invoice);
+  if (invoice === undefined || left === 0) return contentOf({ ...words, due: null, pay: null });
+  const format = formatOf(locale, invoice.currency, invoice.timezone);
+  const due = { amount: format.amount(left), date: format.date(invoice.payment_due_date) };
+  if (model.headline?.link === undefined) return contentOf({ ...words, due, pay: null });
+  const pay = { mark: payMark({ type: 'Invoice', id }), linkDays: ctx.config.PAY_LINK_DAYS };
+  return contentOf({ ...words, due, pay });
 }
 
 /**
@@ -163,19 +182,11 @@ function record(
 
 interface Sender {
   email_settings: string[];
-  name: string;
-  email: string | null;
 }
 
 async function readSender(ctx: Context, mailed: Mailed): Promise<Sender> {
   const [entity] = await ctx.db<Sender[]>`
-    select email_settings, name, email from billing_entities
+    select email_settings from billing_entities
     where organization_id = ${ctx.organizationId} and id = ${mailed.billing_entity_id}`;
   return entity!;
 }
-
-const addressesOf = ({ email }: CustomerRow): string[] =>
-  (email ?? '')
-    .split(',')
-    .map((address) => address.trim())
-    .filter((address) => address !== '');

@@ -1,98 +1,89 @@
 import type { DocumentModel, DocumentTable } from '../../../platform/documents/model.ts';
+import type { Html } from '../../../platform/html.ts';
 import { fill } from '../../messaging/documents/number-and-date-formats.ts';
-import {
-  amounts,
-  button,
-  facts,
-  heading,
-  type MailRow,
-  mailPage,
-  paragraph,
-  remark,
-} from '../../messaging/mails/mail-page.ts';
-import { withoutMarks } from '../../messaging/mails/pay-link.ts';
+import { mailTextsOf } from '../../messaging/mail-texts/by-locale.ts';
+import { type MailBlock, type MailContent, oneLine } from '../../messaging/mails/compose-mail.ts';
+import { amounts, button, facts, gap, headline, type MailRow, remark } from '../../messaging/mails/mail-page.ts';
 import type { PayTexts } from '../../messaging/pay-texts/pay-texts.ts';
 
 /** How many lines of a document a mail lists; the others are counted, and all of them are in the file. */
 const LINES_SHOWN = 10;
 
-/** What the mail of a document says, from which both of its parts are written. Rule: invoice-operations.md#mails. */
-export interface DocumentMail {
+/** What the mail of a document says besides who writes to whom. Rule: invoice-operations.md#mails. */
+export interface DocumentMail extends Pick<MailContent, 'locale' | 'issuer' | 'customer'> {
+  template: 'invoice' | 'credit_note' | 'payment_receipt';
   /** The attached page, in the language of its reader. */
   model: DocumentModel;
-  issuer: { name: string; email: string | null };
   texts: PayTexts;
-  /** Where something is left to pay: how much, the mark of its link, and for how many days that works. */
-  pay: { amount: string; mark: string; linkDays: number } | null;
+  /** What an invoice still owes, and until when. */
+  due: { amount: string; date: string } | null;
+  /** Where that can be paid on a page: the mark of its link, and for how many days that works. */
+  pay: { mark: string; linkDays: number } | null;
 }
 
-const oneLine = (text: string): string => withoutMarks(text).replaceAll(/\s+/g, ' ').trim();
+export function contentOf(mail: DocumentMail): MailContent {
+  const { template, locale, issuer, customer, model, texts, due, pay } = mail;
+  const isSettled = template === 'invoice' && due === null;
+  const total = due?.amount ?? (model.totals.findLast(({ kind }) => kind === 'grand') ?? model.totals.at(-1)!).value;
+  return {
+    template,
+    locale,
+    issuer,
+    customer,
+    builtIn: isSettled ? { subject: mailTextsOf(locale).settled } : {},
+    values: { number: model.number, amount: total, due_date: due?.date ?? '' },
+    ...(pay === null || due === null
+      ? {}
+      : { link: { mark: pay.mark, label: fill(texts.payAmount, { amount: due.amount }) } }),
+    headline: headlineOf(mail, total),
+    blocks: [...payOf(mail), factsOf(model), listOf(mail)],
+  };
+}
 
-export const subjectOf = ({ model, issuer }: DocumentMail): string =>
-  oneLine(`${issuer.name}: ${model.title} ${model.number}`);
+/** What is due or was paid and until or since when; of a document without that, how much it is about. */
+function headlineOf({ template, model, texts, due }: DocumentMail, total: string): MailBlock {
+  const name = oneLine(`${model.title} ${model.number}`);
+  const [text, note] =
+    model.headline === null
+      ? [total, template === 'invoice' && due === null ? `${texts.nothingDue.title} · ${name}` : name]
+      : [oneLine(model.headline.text), `${oneLine(model.headline.note)} · ${name}`];
+  return { text: `${text}\n${note}`, html: [headline(text, note)] };
+}
 
-/** The part that is text alone. */
-export function textOf(mail: DocumentMail): string {
-  const { model, texts, pay } = mail;
-  const { rows, more, sums, total } = listOf(mail);
-  const blocks = [
-    headlineOf(model).join('\n'),
-    pay === null ? '' : `${fill(texts.mail.payHere, { days: String(pay.linkDays) })}\n${pay.mark}`,
-    model.facts.map(({ label, value }) => oneLine(`${label}: ${value}`)).join('\n'),
-    [
-      ...rows.map(({ title, hint, amount }) => `- ${[title, hint, amount].map(oneLine).filter(Boolean).join(' · ')}`),
-      ...(more === '' ? [] : [more]),
-      ...[...sums, total].map(({ title, amount }) => `${oneLine(title)}: ${oneLine(amount)}`),
-    ].join('\n'),
-    footerOf(mail).map(oneLine).join('\n'),
+function payOf({ texts, due, pay }: DocumentMail): MailBlock[] {
+  if (pay === null || due === null) return [];
+  const days = { days: String(pay.linkDays) };
+  return [
+    {
+      text: `${fill(texts.mail.payHere, days)}\n${pay.mark}`,
+      html: [
+        button(pay.mark, fill(texts.payAmount, { amount: due.amount })),
+        remark(fill(texts.mail.worksFor, days)),
+        gap,
+      ],
+    },
   ];
-  return blocks.filter((block) => block !== '').join('\n\n');
 }
 
-/** The same words as a page. */
-export function htmlOf(mail: DocumentMail): string {
-  const { model, issuer, texts, pay } = mail;
-  const { rows, more, sums, total } = listOf(mail);
-  const [first, ...others] = headlineOf(model);
-  return mailPage({
-    locale: model.language,
-    title: subjectOf(mail),
-    logo: model.logo,
-    sender: issuer.name,
-    blocks: [
-      heading(first!),
-      ...others.map(paragraph),
-      pay !== null && button(pay.mark, fill(texts.payAmount, { amount: pay.amount })),
-      pay !== null && remark(fill(texts.mail.worksFor, { days: String(pay.linkDays) })),
-      facts(model.facts.map(({ label, value }) => [label, value] as const)),
-      amounts(rows, { more, sums, total }),
-    ],
-    footer: footerOf(mail),
-  });
-}
-
-/** What is due or was paid and until or since when; of a document without that, what it is. */
-function headlineOf({ title, number, headline }: DocumentModel): string[] {
-  const name = oneLine(`${title} ${number}`);
-  return headline === null ? [name] : [oneLine(headline.text), `${name} · ${oneLine(headline.note)}`];
-}
-
-const footerOf = ({ issuer }: DocumentMail): string[] => [
-  issuer.name,
-  ...(issuer.email === null ? [] : [issuer.email]),
-];
+const factsOf = (model: DocumentModel): MailBlock => ({
+  text: model.facts.map(({ label, value }) => oneLine(`${label}: ${value}`)).join('\n'),
+  html: [facts(model.facts.map(({ label, value }) => [label, value] as const))],
+});
 
 /** The lines of the document in its order, and its sums, of which the total without anything below it is the last. */
-function listOf({ model, texts }: DocumentMail) {
+function listOf({ model, texts }: DocumentMail): MailBlock {
   const all = model.tables.flatMap(linesOf);
   const left = all.length - LINES_SHOWN;
   const sums = model.totals.map(({ label, value }): MailRow => ({ title: label, hint: '', amount: value }));
-  return {
-    rows: all.slice(0, LINES_SHOWN),
-    more: left > 0 ? fill(texts.more, { count: String(left) }) : '',
-    sums: sums.slice(0, -1),
-    total: sums.at(-1)!,
-  };
+  const rows = all.slice(0, LINES_SHOWN);
+  const more = left > 0 ? fill(texts.more, { count: String(left) }) : '';
+  const list: Html = amounts(rows, { more, sums: sums.slice(0, -1), total: sums.at(-1)! });
+  const lines = [
+    ...rows.map(({ title, hint, amount }) => `- ${[title, hint, amount].map(oneLine).filter(Boolean).join(' · ')}`),
+    ...(more === '' ? [] : [more]),
+    ...sums.map(({ title, amount }) => `${oneLine(title)}: ${oneLine(amount)}`),
+  ];
+  return { text: lines.join('\n'), html: [list] };
 }
 
 /** The lines of a table; one below a heading has the name of both, as it stands alone here. */

@@ -1,5 +1,6 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { DocumentId } from '../../../platform/ids.ts';
 import { type DocumentKind, insertDocument, requestDocument } from './queries.ts';
 
 /** What a document is drawn of; its number names the file. */
@@ -19,6 +20,15 @@ export async function askForDocument(ctx: Context, subject: Subject): Promise<st
   const { id, isOwed } = await requestDocument(ctx, fileOf(subject), realNow());
   if (isOwed) ctx.after({ nudge: 'document.render', payload: { document_id: id } });
   return id;
+}
+
+/** Has a document drawn whose drawing was given up. */
+export async function askAgain({ db, organizationId, after }: Context, id: string): Promise<void> {
+  const owed = await db`
+    update documents set given_up_at = null, is_asked = true, enqueued_at = ${realNow()}
+    where organization_id = ${organizationId} and id = ${id} and content is null and given_up_at is not null
+    returning id`;
+  if (owed.length > 0) after({ nudge: 'document.render', payload: { document_id: id as DocumentId } });
 }
 
 /**

@@ -100,15 +100,30 @@ const idIn = (bytes: Buffer): string =>
 // A link in a stored text: the payable between two characters of the private use area of Unicode, which no text of a
 // customer keeps (see `withoutMarks`).
 const [MARK, END] = ['\uE000', '\uE001'];
-const MARKS = /\uE000([IRP])([0-9a-f-]{36})\uE001/g;
+const MARKS = /\uE000([IRPC])([0-9a-f-]{36})\uE001/g;
 /** The letter of a link to a customer's pages. */
 const PORTAL = 'P';
+/** The letter of a code that proves that an address is the seller's. */
+const CODE = 'C';
+
+const CODE_DIGITS = 6;
+const CODES = 10 ** CODE_DIGITS;
 
 /** Stands for the link of a payable in a text that is stored, so that the link itself is stored nowhere. */
 export const payMark = ({ type, id }: Payable): string => `${MARK}${LETTERS[type]}${id}${END}`;
 
 /** Stands for the link to a customer's pages in a text that is stored. */
 export const portalMark = (customerId: CustomerId): string => `${MARK}${PORTAL}${customerId}${END}`;
+
+/** Stands for a code in a text that is stored: of six digits, computed from its id. */
+export const codeMark = (codeId: string): string => `${MARK}${CODE}${codeId}${END}`;
+
+/** The code of an id; without the secret nobody can compute it. */
+export const codeOf = (secret: string, codeId: string): string =>
+  String(createHmac('sha256', secret).update('mail code:').update(codeId).digest().readUInt32BE() % CODES).padStart(
+    CODE_DIGITS,
+    '0',
+  );
 
 /** A stored text without its links, where a person reads what was sent. */
 export const withLinksAsMarks = (text: string): string => text.replace(MARKS, '#');
@@ -124,9 +139,10 @@ export async function withPayLinks(
   if (!texts.some((text) => text.includes(MARK))) return [...texts];
   const secret = await linkSecret({ db, config });
   const since = realNow();
-  const linkOf = (letter: string, id: string): string =>
-    letter === PORTAL
-      ? portalUrl(config, secret, { customerId: id, mayAct: true })
-      : addressOf(config, secret, { type: letter === LETTERS.Invoice ? 'Invoice' : 'PaymentRequest', id }, since);
+  const linkOf = (letter: string, id: string): string => {
+    if (letter === CODE) return codeOf(secret, id);
+    if (letter === PORTAL) return portalUrl(config, secret, { customerId: id, mayAct: true });
+    return addressOf(config, secret, { type: letter === LETTERS.Invoice ? 'Invoice' : 'PaymentRequest', id }, since);
+  };
   return texts.map((text) => text.replace(MARKS, (_mark, letter: string, id: string) => linkOf(letter, id)));
 }

@@ -1,13 +1,19 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { columnValues } from '../../../platform/db/values.ts';
-import type { DocumentId } from '../../../platform/ids.ts';
+import type { CustomerId, DocumentId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { mailFailed } from '../announcements.ts';
 import { askForDocument } from '../documents/ask-for-document.ts';
 import type { DocumentKind } from '../documents/queries.ts';
+import type { DocumentLocale } from '../documents/texts/by-locale.ts';
+import { announceFailure } from './announce.ts';
+import type { MailContent } from './compose-mail.ts';
+import type { MailIssuer } from './mail-issuer.ts';
+import { readSender } from './mail-sender.ts';
 import { attachedFiles, takeWaitingMails } from './queries.ts';
+import type { TemplateName } from './templates.ts';
 
 /** Hands a mail to the mail server, over the network. */
 export const SEND_MAIL_JOB = 'mail.send';
@@ -16,8 +22,15 @@ export interface Mail {
   to: readonly string[];
   cc?: readonly string[];
   bcc?: readonly string[];
-  senderName?: string | null;
-  replyTo?: string | null;
+  /** What it is sent by, in whose name, and to which customer. */
+  template: TemplateName | null;
+  locale: DocumentLocale;
+  issuer: Pick<MailIssuer, 'billing_entity_id' | 'name' | 'email'>;
+  customerId: CustomerId | null;
+  /** The record that it is about. */
+  resource: { type: string; id: string } | null;
+  /** Of an automatic mail: why it is sent. One of each template, record and occasion exists. */
+  occasion?: string;
   subject: string;
   text: string;
   /** The same words as a page. */
@@ -31,6 +44,14 @@ export interface Mail {
   /** Sent because the document became final: once. */
   isAutomatic?: boolean;
 }
+
+/** By what, in whose name, in which language and to which customer a mail is sent. */
+export const addressed = ({ template, locale, issuer, customer }: MailContent) => ({
+  template,
+  locale,
+  issuer,
+  customerId: customer.id,
+});
 
 interface Attached {
   kind: DocumentKind;
@@ -49,7 +70,7 @@ interface MailedDocument extends Attached {
  * documents waits until they are drawn.
  *
  * @returns whether it was posted: not without an addressee, nor an automatic one twice
- * Rules: organizations.md, provider-connections.md#sandbox-provider.
+ * Rules: mails.md#each-mail-once, organizations.md, provider-connections.md#sandbox-provider.
  */
 export async function postMail(ctx: Context, mail: Mail): Promise<boolean> {
   if (mail.to.length === 0) return false;
@@ -60,6 +81,7 @@ export async function postMail(ctx: Context, mail: Mail): Promise<boolean> {
   const documentId = page === undefined ? null : await askForDocument(ctx, page);
   const attachedIds: string[] = [...(mail.electronicIds ?? [])];
   for (const each of mail.attached ?? []) attachedIds.push(await askForDocument(ctx, each));
+  const sender = await readSender(ctx, mail.issuer);
   const posted = await db`
     insert into mails ${db(
       columnValues({
@@ -72,9 +94,17 @@ export async function postMail(ctx: Context, mail: Mail): Promise<boolean> {
         is_automatic: mail.isAutomatic ?? false,
         recipients: mail.to,
         cc: mail.cc ?? [],
-        bcc: mail.bcc ?? [],
-        sender_name: mail.senderName ?? null,
-        reply_to: mail.replyTo ?? null,
+        bcc: [...new Set([...(mail.bcc ?? []), ...sender.bcc])],
+        template: mail.template,
+        locale: mail.locale,
+        occasion: mail.occasion ?? '',
+        customer_id: mail.customerId,
+        billing_entity_id: mail.issuer.billing_entity_id,
+        resource_type: mail.resource?.type ?? null,
+        resource_id: mail.resource?.id ?? null,
+        from_address: sender.address,
+        sender_name: sender.name,
+        reply_to: sender.replyTo,
         subject: mail.subject,
         body: mail.text,
         html: mail.html ?? null,
@@ -106,13 +136,18 @@ export async function releaseMails(ctx: Context, documentId: DocumentId): Promis
   );
 }
 
+/** Releases a mail that waits once more, if it waits for no document. */
+export const releaseAgain = (ctx: Context, id: string): Promise<void> => release(ctx, [id]);
+
 /** What addressees miss for good, as it stands in the audit trail. */
 const NOT_DRAWN = 'The document of the mail cannot be drawn';
 
 /** Fails mails whose document was given up, and announces that; mails that it was to be attached to go without it. */
 export async function failWaitingMails(ctx: Context, documentId: DocumentId): Promise<void> {
-  for (const mail of await takeWaitingMails(ctx, documentId, NOT_DRAWN))
+  for (const mail of await takeWaitingMails(ctx, documentId, NOT_DRAWN)) {
+    await announceFailure(ctx, mail.id);
     await announce(ctx, mailFailed, { mail, error: NOT_DRAWN });
+  }
   await releaseMails(ctx, documentId);
 }
 

@@ -16,6 +16,8 @@ export interface PendingMail {
   cc: string[];
   bcc: string[];
   sender_name: string | null;
+  /** The seller's own address; null: that of MAIL_FROM. */
+  from_address: string | null;
   reply_to: string | null;
   subject: string;
   body: string;
@@ -65,6 +67,15 @@ export const listAttachedFiles = ({ db, organizationId }: Scope, id: string) => 
   where mail.organization_id = ${organizationId} and mail.id = ${id}
   order by file.place`;
 
+/** Names and sizes of the files of a mail. */
+export const listAttachedSizes = ({ db, organizationId }: Scope, id: string) => db<
+  { file_name: string; bytes: number }[]
+>`
+  select file.file_name, octet_length(file.content) as bytes
+  from mails mail cross join lateral (${attachedFiles(db)}) file
+  where mail.organization_id = ${organizationId} and mail.id = ${id}
+  order by file.place`;
+
 /** Id of what a mail is about. */
 export async function readMailSubject({ db, organizationId }: Scope, id: string): Promise<string> {
   const [mail] = await db<{ subject_id: string }[]>`
@@ -95,7 +106,7 @@ export const takeWaitingMails = ({ db, organizationId }: Scope, documentId: Docu
 
 const pendingColumns = (
   db: Db,
-): Fragment => db`id, kind, subject_id, recipients, cc, bcc, sender_name, reply_to, subject,
+): Fragment => db`id, kind, subject_id, recipients, cc, bcc, sender_name, from_address, reply_to, subject,
   body, html, recipient_states, attempts`;
 
 /** Stores the outcome of an attempt: the state of each address and the time of the next attempt, if any. */
@@ -122,10 +133,26 @@ export const noteUnsent = ({ db, organizationId }: Scope, id: string) => db`
   update mails set status = 'unsent', next_attempt_at = null
   where organization_id = ${organizationId} and id = ${id} and status = 'pending'`;
 
-/** Mails whose next attempt is due, longest first. */
+/** How many mails of an organization are in work at the same time, so that each gets its turn. */
+const MOST_IN_WORK = 100;
+
+/** Mails whose next attempt is due, longest first; of no organization more than 100. */
 export const listDueMails = (db: Db, now: Temporal.Instant, limit: number) => db<
   { organization_id: OrganizationId; mail_id: string }[]
 >`
-  select organization_id, id as mail_id from mails
-  where status = 'pending' and next_attempt_at <= ${now}
-  order by next_attempt_at limit ${limit}`;
+  with recursive owing as (
+    (select organization_id from mails where status = 'pending' order by organization_id limit 1)
+    union all
+    select (
+      select mail.organization_id from mails mail
+      where mail.status = 'pending' and mail.organization_id > owing.organization_id
+      order by mail.organization_id limit 1)
+    from owing where owing.organization_id is not null
+  )
+  select due.organization_id, due.mail_id
+  from owing cross join lateral (
+    select mail.organization_id, mail.id as mail_id, mail.next_attempt_at from mails mail
+    where mail.organization_id = owing.organization_id and mail.status = 'pending' and mail.next_attempt_at <= ${now}
+    order by mail.next_attempt_at limit ${MOST_IN_WORK}
+  ) due
+  order by due.next_attempt_at limit ${limit}`;

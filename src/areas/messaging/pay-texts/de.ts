@@ -38,8 +38,6 @@ export const de: PayTexts = {
     text: 'Bitte lassen Sie sich vom Absender der Rechnung einen neuen geben.',
   },
   mail: {
-    subject: '{issuer}: bitte bezahlen Sie {amount}',
-    overdue: 'Diese Rechnungen von {issuer} sind überfällig:',
     refused: 'Ihr Zahlungsmittel konnte nicht belastet werden.',
     payHere: 'Hier bezahlen (der Link gilt {days} Tage):',
     onPage: 'Die Rechnungen lassen sich auf dieser Seite öffnen.',

@@ -35,8 +35,6 @@ export const en: PayTexts = {
   },
   expired: { title: 'This link has expired', text: 'Please ask the sender of the invoice for a new one.' },
   mail: {
-    subject: '{issuer}: please pay {amount}',
-    overdue: 'These invoices from {issuer} are overdue:',
     refused: 'Your payment method could not be charged.',
     payHere: 'Pay here (the link works for {days} days):',
     onPage: 'The invoices can be opened on that page.',

@@ -28,8 +28,6 @@ export const es: PayTexts = {
   },
   expired: { title: 'Este enlace ha caducado', text: 'Pida uno nuevo al emisor de la factura.' },
   mail: {
-    subject: '{issuer}: pago pendiente de {amount}',
-    overdue: 'Estas facturas de {issuer} están vencidas:',
     refused: 'No se ha podido cobrar con su método de pago.',
     payHere: 'Pague aquí (el enlace es válido durante {days} días):',
     onPage: 'Las facturas se pueden abrir en esa página.',

@@ -35,8 +35,6 @@ export const fr: PayTexts = {
   },
   expired: { title: 'Ce lien a expiré', text: 'Demandez-en un nouveau à l’émetteur de la facture.' },
   mail: {
-    subject: '{issuer} : {amount} à régler',
-    overdue: 'Ces factures de {issuer} sont en retard :',
     refused: 'Votre moyen de paiement n’a pas pu être débité.',
     payHere: 'Payez ici (le lien est valable {days} jours) :',
     onPage: 'Les factures peuvent être ouvertes sur cette page.',

@@ -32,8 +32,6 @@ export const it: PayTexts = {
   },
   expired: { title: 'Questo link è scaduto', text: 'Ne chieda uno nuovo a chi ha emesso la fattura.' },
   mail: {
-    subject: '{issuer}: {amount} da pagare',
-    overdue: 'Queste fatture di {issuer} sono scadute:',
     refused: 'Non è stato possibile addebitare il suo metodo di pagamento.',
     payHere: 'Paghi qui (il link vale {days} giorni):',
     onPage: 'Le fatture si possono aprire su quella pagina.',

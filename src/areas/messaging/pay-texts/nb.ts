@@ -27,8 +27,6 @@ export const nb: PayTexts = {
   },
   expired: { title: 'Denne lenken er utløpt', text: 'Be avsenderen av fakturaen om en ny.' },
   mail: {
-    subject: '{issuer}: betal {amount}',
-    overdue: 'Disse fakturaene fra {issuer} er forfalt:',
     refused: 'Betalingsmåten din kunne ikke belastes.',
     payHere: 'Betal her (lenken virker i {days} dager):',
     onPage: 'Fakturaene kan åpnes på den siden.',

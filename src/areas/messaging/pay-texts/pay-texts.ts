@@ -31,10 +31,6 @@ export interface PayTexts {
   tryAgain: Message & { button: string };
   expired: Message;
   mail: {
-    /** `{issuer}`, `{amount}`. */
-    subject: string;
-    /** `{issuer}`. */
-    overdue: string;
     refused: string;
     /** `{days}`. */
     payHere: string;

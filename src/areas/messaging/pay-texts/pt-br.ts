@@ -35,8 +35,6 @@ export const ptBr: PayTexts = {
   },
   expired: { title: 'Este link expirou', text: 'Peça um novo a quem emitiu a fatura.' },
   mail: {
-    subject: '{issuer}: pagamento de {amount}',
-    overdue: 'Estas faturas de {issuer} estão vencidas:',
     refused: 'Não foi possível cobrar a sua forma de pagamento.',
     payHere: 'Pague aqui (o link vale por {days} dias):',
     onPage: 'As faturas podem ser abertas nessa página.',

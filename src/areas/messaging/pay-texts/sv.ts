@@ -27,8 +27,6 @@ export const sv: PayTexts = {
   },
   expired: { title: 'Den här länken har gått ut', text: 'Be fakturans avsändare om en ny.' },
   mail: {
-    subject: '{issuer}: betala {amount}',
-    overdue: 'De här fakturorna från {issuer} är förfallna:',
     refused: 'Ditt betalsätt kunde inte debiteras.',
     payHere: 'Betala här (länken fungerar i {days} dagar):',
     onPage: 'Fakturorna kan öppnas på den sidan.',

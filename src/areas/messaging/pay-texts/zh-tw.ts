@@ -16,8 +16,6 @@ export const zhTw: PayTexts = {
   tryAgain: { title: '目前無法開啟付款頁面', text: '尚未扣款。請於一分鐘後再試。', button: '再試一次' },
   expired: { title: '此連結已過期', text: '請向帳單寄件人索取新的連結。' },
   mail: {
-    subject: '{issuer}：請支付 {amount}',
-    overdue: '以下來自 {issuer} 的帳單已逾期：',
     refused: '無法從您的付款方式扣款。',
     payHere: '請在此付款（連結有效 {days} 天）：',
     onPage: '帳單可在該頁面開啟。',

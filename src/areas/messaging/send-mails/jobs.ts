@@ -8,6 +8,7 @@ import type { Handlers } from '../../../platform/queue/worker.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
 import { mailFailed } from '../announcements.ts';
+import { announceFailure } from '../mails/announce.ts';
 import { withPayLinks } from '../mails/pay-link.ts';
 import {
   type AttachedFile,
@@ -75,6 +76,7 @@ async function attempt(
 const outgoingOf = (mail: PendingMail, files: readonly AttachedFile[]): OutgoingMail => ({
   id: mail.id,
   senderName: mail.sender_name,
+  from: mail.from_address,
   replyTo: mail.reply_to,
   to: mail.recipients,
   cc: mail.cc,
@@ -121,6 +123,7 @@ async function keepAttempt(
   deps.log.warn({ organization_id: organizationId, mailId: mail.id, refused: lost.length }, 'a mail was refused');
   const work = async (ctx: Context) => {
     await noteAttempt({ db: ctx.db, organizationId }, mail.id, outcome);
+    if (outcome.status === 'failed') await announceFailure(ctx, mail.id);
     await announce(ctx, mailFailed, { mail: onlyTo(mail, lost), error: reasonsOf(lost) ?? '' });
   };
   // Only sandboxes may have a test clock, and their mails never come here.

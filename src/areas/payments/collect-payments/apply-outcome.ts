@@ -15,7 +15,7 @@ import { reversePayment, settlePayment } from '../payments/settle-payment.ts';
 import { paymentView } from '../payments/view.ts';
 import { changePayment, lockPayables } from '../payments/writes.ts';
 import { leaveFailingMandate } from './failing-mandates.ts';
-import { mailRequest, mailWaitingPayment } from './request-mail.ts';
+import { mailRefusedPayment, mailRequest, mailWaitingPayment } from './request-mail.ts';
 
 type Answered = Extract<ChargeOutcome, { kind: 'answered' }>;
 
@@ -121,12 +121,13 @@ async function fail(ctx: Context, payment: PaymentRow, error: ProviderError): Pr
   await leaveFailingMandate(ctx, payment);
   if (payment.payable_type === 'Invoice') {
     const invoice = await readInvoice(ctx, payment.payable_id);
-    return recordInvoiceFailure(ctx, invoice, error, payment);
+    await recordInvoiceFailure(ctx, invoice, error, payment);
+    return mailRefusedPayment(ctx, invoice, payment);
   }
   const request = await getRequest(ctx, payment.payable_id);
   await setRequestStatus(ctx, request, 'failed');
   await recordRequestFailure(ctx, request, { invoiceIds: request.invoice_ids, error, payment });
-  await mailRequest(ctx, request, { wasRefused: true });
+  await mailRequest(ctx, request, { refused: payment });
 }
 
 async function takeBack(ctx: Context, payment: PaymentRow, status: string): Promise<void> {
@@ -158,7 +159,7 @@ export async function leavePending(
   await moveInvoices(ctx, payment, { status: 'pending', isReady });
   for (const { id } of payment.invoices) await recordInvoice(ctx, 'invoice.payment_failure', id);
   if (isReady && payment.payable_type === 'PaymentRequest')
-    await mailRequest(ctx, await getRequest(ctx, payment.payable_id));
+    await mailRequest(ctx, await getRequest(ctx, payment.payable_id), { left: payment });
 }
 
 /** The invoices take the status of their payment; a succeeded or voided one is never set back. */

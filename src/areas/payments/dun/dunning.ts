@@ -88,7 +88,8 @@ async function dun(ctx: Context, customerId: CustomerId): Promise<void> {
   );
   if (due.length === 0) return;
   await count(ctx, customerId, due);
-  for (const { currency } of due) await request(ctx, customerId, state.campaign_id, currency);
+  for (const { currency, attempts } of due)
+    await request(ctx, customerId, { campaignId: state.campaign_id, currency, attempt: attempts + 1 });
   await finish(ctx, customerId, state, due);
 }
 
@@ -107,8 +108,7 @@ async function count(ctx: Context, customerId: CustomerId, due: readonly Currenc
 async function request(
   ctx: Context,
   customerId: CustomerId,
-  campaignId: DunningCampaignId,
-  currency: string,
+  { campaignId, currency, attempt }: { campaignId: DunningCampaignId; currency: string; attempt: number },
 ): Promise<void> {
   const { db, organizationId } = ctx;
   const found = await db<{ ids: string[] }[]>`
@@ -121,7 +121,11 @@ async function request(
     await lockPayables(ctx, customerId, ids);
     const invoices = (await listInvoicesByIds(ctx, ids)).filter((invoice) => invoice.payment_overdue);
     if (invoices.length > 0)
-      await makeRequest(ctx, customer, invoices, { email: customer.email, dunningCampaignId: campaignId });
+      await makeRequest(ctx, customer, invoices, {
+        email: customer.email,
+        dunningCampaignId: campaignId,
+        dunningAttempt: attempt,
+      });
   }
 }
 

@@ -16,6 +16,8 @@ export interface RequestWish {
   paymentMethodType?: string | null;
   paymentMethodId?: PaymentMethodId | null;
   dunningCampaignId?: DunningCampaignId;
+  /** Which attempt of the campaign it is, from 1. */
+  dunningAttempt?: number;
   /** Its customer goes on to its page: no method is charged and no mail is sent. */
   isPaidOnPage?: boolean;
 }
@@ -46,6 +48,7 @@ export async function makeRequest(
         payment_method_type: wish.paymentMethodType ?? null,
         payment_method_id: wish.paymentMethodId ?? null,
         dunning_campaign_id: wish.dunningCampaignId ?? null,
+        dunning_attempt: wish.dunningAttempt ?? null,
         created_at: ctx.now(),
         updated_at: ctx.now(),
       }),

@@ -31,6 +31,8 @@ export interface RequestRow {
   payment_method_id: PaymentMethodId | null;
   dunning_campaign_id: DunningCampaignId | null;
   dunning_campaign_code: string | null;
+  /** Which attempt of its campaign made it, from 1; null of one made by hand, or before attempts were kept. */
+  dunning_attempt: number | null;
   invoice_ids: InvoiceId[];
   created_at: Temporal.Instant;
 }
@@ -39,7 +41,7 @@ const columns = (db: Db) => db`
   request.id, request.customer_id, request.billing_entity_id, request.amount_cents, request.amount_currency,
   request.email, request.payment_status, request.payment_attempts, request.ready_for_payment_processing,
   request.payment_method_type, request.payment_method_id, request.dunning_campaign_id,
-  campaign.code as dunning_campaign_code, request.created_at,
+  campaign.code as dunning_campaign_code, request.dunning_attempt, request.created_at,
   (select coalesce(array_agg(asked.invoice_id order by asked.invoice_id), '{}') from payment_request_invoices asked
    where asked.organization_id = request.organization_id and asked.payment_request_id = request.id) as invoice_ids`;
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { accentOf } from '../../../platform/accent.ts';
 import { type Html, html } from '../../../platform/html.ts';
 import type { PortalSettings } from '../../customers/portal-settings/settings.ts';
 import { fill } from '../../messaging/documents/number-and-date-formats.ts';
-import { accentOf } from './accent.ts';
 import { STYLE } from './style.ts';
 import type { PortalLanguage } from './texts/by-locale.ts';
 import type { PortalTexts } from './texts/portal-texts.ts';

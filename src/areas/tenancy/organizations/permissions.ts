@@ -56,6 +56,7 @@ export const PERMISSION_RESOURCES = [
   'integration',
   'member',
   'e_document',
+  'mail',
   'reconciliation',
   'test_clock',
   'api_key',

@@ -8,6 +8,8 @@ import { deleteBudgetHolds, deleteEndedWindows, openBudgetWindows } from './dele
 import {
   deleteDeliveries,
   deleteInboundEvents,
+  deleteMails,
+  deleteMailTexts,
   deleteUnmatchedEvents,
   deleteVerifications,
   HOURS_OF_A_DAY,
@@ -17,6 +19,8 @@ import {
 import { foldUsageHours } from './fold-old-hours.ts';
 
 const BATCH = 5000;
+/** What a mail said is forgotten before that it was sent. */
+const MAIL_TEXT_DAYS = 90;
 
 type Delete = (sql: Sql, selection: Selection, limit: number) => Promise<{ count: number }>;
 
@@ -30,6 +34,7 @@ const CLASSES: readonly { name: Selection['name']; usual: number | null; remove:
   { name: 'unmatched_events', usual: RETENTION_CLASSES.unmatched_events.default, remove: deleteUnmatchedEvents },
   { name: 'verifications', usual: RETENTION_CLASSES.verifications.default, remove: deleteVerifications },
   { name: 'ai_usage_hours', usual: RETENTION_CLASSES.ai_usage_hours.default, remove: foldUsageHours },
+  { name: 'mails', usual: RETENTION_CLASSES.mails.default, remove: deleteMails },
   // In this order: of a window goes first what points to it.
   ...[deleteBudgetHolds, openBudgetWindows, deleteEndedWindows].map((remove) => ({
     name: 'budgets' as const,
@@ -51,6 +56,8 @@ export const retention: SweepJob = {
         while ((await remove(sql, selection, BATCH)).count === BATCH);
       }
     }
+    do await hold?.();
+    while ((await deleteMailTexts(sql, daysBefore(now, MAIL_TEXT_DAYS), BATCH)).count === BATCH);
     await removeOldEvents(deps, now, hold);
   },
 };

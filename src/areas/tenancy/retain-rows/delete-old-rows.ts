@@ -70,3 +70,24 @@ export const deleteVerifications = (sql: Sql, selection: Selection, limit: numbe
     select made.id from verifications made
     where made.id < ${firstIdAt(selection.before)} and ${keeps(sql, sql`made.organization_id`, selection)}
     limit ${limit}))`;
+
+/** Mails that are on their way no more, with the copies that sandboxes keep; by id, which contains real time. */
+export const deleteMails = (sql: Sql, selection: Selection, limit: number) => sql`
+  with gone as (
+    delete from mails where id = any (array(
+      select mail.id from mails mail
+      where mail.id < ${firstIdAt(selection.before)} and mail.status in ('sent', 'failed', 'unsent')
+        and ${keeps(sql, sql`mail.organization_id`, selection)}
+      limit ${limit}))
+    returning id
+  ), copies as (
+    delete from sandbox_mails where id in (select id from gone)
+  )
+  select id from gone`;
+
+/** Texts of mails that are on their way no more. */
+export const deleteMailTexts = (sql: Sql, before: Temporal.Instant, limit: number) => sql`
+  update mails set body = '', html = null where id = any (array(
+    select id from mails
+    where id < ${firstIdAt(before)} and status in ('sent', 'failed', 'unsent') and body <> ''
+    limit ${limit}))`;

@@ -25,6 +25,7 @@ export const RETENTION_CLASSES = {
   verifications: { default: 400, min: 30, max: 3650 },
   budgets: { default: 100, min: 30, max: 3650 },
   ai_usage_hours: { default: 400, min: 30, max: 3650 },
+  mails: { default: 400, min: 90, max: 3650 },
 } as const satisfies Record<string, RetentionClass>;
 
 export type RetentionClassName = keyof typeof RETENTION_CLASSES;

@@ -17,6 +17,7 @@ const BY_LOCALE = { de, en, es, fr, it, nb, 'pt-BR': ptBr, sv, 'zh-TW': zhTw } a
 >;
 
 export type DocumentLocale = keyof typeof BY_LOCALE;
+export const DOCUMENT_LOCALES = Object.keys(BY_LOCALE) as DocumentLocale[];
 
 const isKnown = (locale: string | null): locale is DocumentLocale =>
   locale !== null && own(BY_LOCALE, locale) !== undefined;

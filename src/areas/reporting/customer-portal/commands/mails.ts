@@ -1,32 +1,19 @@
 import type { Context } from '../../../../platform/context.ts';
-import type { BillingEntityId, CustomerId } from '../../../../platform/ids.ts';
+import type { CustomerId } from '../../../../platform/ids.ts';
+import { mailAddressesOf, mailedName } from '../../../customers/customers/mail-addressee.ts';
 import { type CustomerRow, readCustomer } from '../../../customers/customers/queries.ts';
 import { fill } from '../../../messaging/documents/number-and-date-formats.ts';
-import { button, heading, mailPage, paragraph, remark } from '../../../messaging/mails/mail-page.ts';
-import { portalMark, withoutMarks } from '../../../messaging/mails/pay-link.ts';
-import { postMail } from '../../../messaging/mails/post-mail.ts';
-import { languageOf } from '../texts/by-locale.ts';
+import { languageOf } from '../../../messaging/documents/texts/by-locale.ts';
+import { mailTextsOf } from '../../../messaging/mail-texts/by-locale.ts';
+import { composeMail, type MailContent } from '../../../messaging/mails/compose-mail.ts';
+import { isMailOn, readMailIssuer } from '../../../messaging/mails/mail-issuer.ts';
+import { button, remark } from '../../../messaging/mails/mail-page.ts';
+import { portalMark } from '../../../messaging/mails/pay-link.ts';
+import { addressed, postMail } from '../../../messaging/mails/post-mail.ts';
 import { done, type PortalOutcome } from './outcome.ts';
 
 /** How soon a customer may have another link. */
 const PAUSE_MINUTES = 5;
-
-interface Issuer {
-  name: string;
-  email: string | null;
-  logo_url: string | null;
-  document_locale: string;
-}
-
-async function readIssuer({ db, organizationId }: Context, id: BillingEntityId): Promise<Issuer> {
-  const [row] = await db<Issuer[]>`
-    select coalesce(nullif(legal_name, ''), name) as name, nullif(email, '') as email, logo_url, document_locale
-    from billing_entities where organization_id = ${organizationId} and id = ${id}`;
-  return { ...row!, name: withoutMarks(row!.name) };
-}
-
-const addressesOf = ({ email }: Pick<CustomerRow, 'email'>): string[] =>
-  (email ?? '').split(',').filter((address) => address !== '');
 
 /**
  * Mails a new link to the stored addresses of a customer whose link has expired, once in five minutes. The answer is
@@ -36,34 +23,60 @@ const addressesOf = ({ email }: Pick<CustomerRow, 'email'>): string[] =>
  */
 export async function sendLink(ctx: Context, input: { customer_id: CustomerId }): Promise<PortalOutcome> {
   const customer = await readCustomer(ctx, input.customer_id);
-  const to = addressesOf(customer);
-  if (to.length === 0 || !(await mayHaveLink(ctx, customer.id))) return done();
-  const issuer = await readIssuer(ctx, customer.billing_entity_id);
-  const { locale, words } = languageOf({
-    document_locale: customer.document_locale,
-    entity_locale: issuer.document_locale,
-  });
-  const { mail } = words;
-  const subject = fill(mail.link.subject, { issuer: issuer.name });
-  const worksFor = fill(mail.link.worksFor, { hours: String(ctx.config.PORTAL_TOKEN_TTL_HOURS) });
-  const mark = portalMark(customer.id);
-  await postMail(ctx, {
-    to,
-    senderName: issuer.name,
-    replyTo: issuer.email,
-    subject,
-    text: [mail.link.text, mark, worksFor, mail.link.ignore, issuer.name].join('\n\n'),
-    html: mailPage({
-      locale,
-      title: subject,
-      logo: issuer.logo_url,
-      sender: issuer.name,
-      blocks: [heading(subject), paragraph(mail.link.text), button(mark, mail.link.button), remark(worksFor)],
-      footer: [mail.link.ignore, issuer.name],
-    }),
-  });
+  const to = mailAddressesOf(customer);
+  if (to.length === 0 || !(await isMailOn(ctx, customer.billing_entity_id, 'portal_link'))) return done();
+  if (!(await mayHaveLink(ctx, customer.id))) return done();
+  await post(ctx, customer, await readPortalMail(ctx, customer, 'portal_link'));
   return done();
 }
+
+async function post(ctx: Context, customer: CustomerRow, content: MailContent): Promise<void> {
+  await postMail(ctx, {
+    ...addressed(content),
+    ...(await composeMail(ctx, content)),
+    to: mailAddressesOf(customer),
+    resource: { type: 'Customer', id: customer.id },
+  });
+}
+
+/** What a mail about a customer's pages says. */
+export async function readPortalMail(
+  ctx: Context,
+  customer: CustomerRow,
+  template: 'portal_link' | 'details_changed',
+): Promise<MailContent> {
+  const issuer = await readMailIssuer(ctx, customer.billing_entity_id);
+  const { locale } = languageOf(customer.document_locale, issuer.document_locale);
+  const about = { template, locale, issuer, customer: { id: customer.id, name: mailedName(customer) } };
+  return template === 'portal_link' ? linkContent(about, ctx.config.PORTAL_TOKEN_TTL_HOURS) : changeContent(about);
+}
+
+type About = Pick<MailContent, 'locale' | 'issuer' | 'customer'>;
+
+export function linkContent(about: About, hours: number): MailContent {
+  const { openPages, keepLink } = mailTextsOf(about.locale);
+  const mark = portalMark(about.customer.id);
+  const worksFor = fill(keepLink, { hours: String(hours) });
+  return {
+    ...about,
+    template: 'portal_link',
+    values: {},
+    link: { mark, label: openPages },
+    headline: null,
+    blocks: [{ text: `${openPages}:\n${mark}\n${worksFor}`, html: [button(mark, openPages), remark(worksFor)] }],
+    isOwnLink: true,
+  };
+}
+
+export const changeContent = (about: About): MailContent => ({
+  ...about,
+  template: 'details_changed',
+  values: {},
+  headline: null,
+  blocks: [],
+  // Whoever changed the address may read the former one: no link goes there.
+  isOwnLink: true,
+});
 
 /** Notes that a link goes out now; false where one did within the last minutes. */
 async function mayHaveLink({ db, organizationId, now }: Context, customerId: CustomerId): Promise<boolean> {
@@ -78,26 +91,6 @@ async function mayHaveLink({ db, organizationId, now }: Context, customerId: Cus
 
 /** Tells the former addresses of a customer that its address was changed on its pages. */
 export async function mailOfChange(ctx: Context, before: CustomerRow): Promise<void> {
-  const issuer = await readIssuer(ctx, before.billing_entity_id);
-  const { locale, words } = languageOf({
-    document_locale: before.document_locale,
-    entity_locale: issuer.document_locale,
-  });
-  const { changed } = words.mail;
-  const subject = fill(changed.subject, { issuer: issuer.name });
-  await postMail(ctx, {
-    to: addressesOf(before),
-    senderName: issuer.name,
-    replyTo: issuer.email,
-    subject,
-    text: [changed.text, changed.ask, issuer.name].join('\n\n'),
-    html: mailPage({
-      locale,
-      title: subject,
-      logo: issuer.logo_url,
-      sender: issuer.name,
-      blocks: [heading(subject), paragraph(changed.text), remark(changed.ask)],
-      footer: [issuer.name],
-    }),
-  });
+  if (!(await isMailOn(ctx, before.billing_entity_id, 'details_changed'))) return;
+  await post(ctx, before, await readPortalMail(ctx, before, 'details_changed'));
 }

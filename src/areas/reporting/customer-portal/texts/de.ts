@@ -204,19 +204,4 @@ export const de: PortalTexts = {
     text: 'Links zu Ihren Seiten bei {issuer} funktionieren eine begrenzte Zeit.',
     button: 'Neuen Link senden',
   },
-  mail: {
-    link: {
-      subject: 'Ihr Link zu Ihren Seiten bei {issuer}',
-      text: 'Hier ist der neue Link zu Ihren Rechnungen, Ihrer Nutzung und Ihren Zahlungsarten.',
-      button: 'Meine Seiten öffnen',
-      worksFor:
-        'Der Link funktioniert {hours} Stunden. Wer ihn hat, kann Ihre Seiten öffnen: Bitte geben Sie ihn nicht weiter.',
-      ignore: 'Wenn Sie ihn nicht angefordert haben, brauchen Sie nichts zu tun.',
-    },
-    changed: {
-      subject: 'Ihre Rechnungsdaten bei {issuer} wurden geändert',
-      text: 'Die E-Mail-Adresse für Ihre Rechnungen wurde auf Ihren Seiten geändert. An diese Adresse kommen keine Rechnungen mehr.',
-      ask: 'Wenn Sie das nicht waren, antworten Sie bitte auf diese Mail.',
-    },
-  },
 };

@@ -199,18 +199,4 @@ export const en: PortalTexts = {
     text: 'Links to your pages at {issuer} work for a limited time.',
     button: 'Send me a new link',
   },
-  mail: {
-    link: {
-      subject: 'Your link to your pages at {issuer}',
-      text: 'Here is the new link to your invoices, usage and payment methods.',
-      button: 'Open my pages',
-      worksFor: 'The link works for {hours} hours. Whoever has it can open your pages, so please do not pass it on.',
-      ignore: 'If you did not ask for it, you need not do anything.',
-    },
-    changed: {
-      subject: 'Your billing details at {issuer} were changed',
-      text: 'The email address for your invoices was changed on your pages. Invoices no longer come to this address.',
-      ask: 'If that was not you, please reply to this mail.',
-    },
-  },
 };

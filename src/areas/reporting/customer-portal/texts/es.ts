@@ -199,18 +199,4 @@ export const es: PortalTexts = {
     text: 'Los enlaces a sus páginas en {issuer} funcionan durante un tiempo limitado.',
     button: 'Enviarme un enlace nuevo',
   },
-  mail: {
-    link: {
-      subject: 'Su enlace a sus páginas en {issuer}',
-      text: 'Este es el nuevo enlace a sus facturas, su consumo y sus formas de pago.',
-      button: 'Abrir mis páginas',
-      worksFor: 'El enlace funciona {hours} horas. Quien lo tenga puede abrir sus páginas: no lo comparta.',
-      ignore: 'Si no lo pidió, no tiene que hacer nada.',
-    },
-    changed: {
-      subject: 'Sus datos de facturación en {issuer} han cambiado',
-      text: 'El correo de sus facturas se cambió en sus páginas. Las facturas ya no llegan a esta dirección.',
-      ask: 'Si no fue usted, responda a este correo.',
-    },
-  },
 };

@@ -199,18 +199,4 @@ export const fr: PortalTexts = {
     text: 'Les liens vers vos pages chez {issuer} fonctionnent pendant un temps limité.',
     button: 'M’envoyer un nouveau lien',
   },
-  mail: {
-    link: {
-      subject: 'Votre lien vers vos pages chez {issuer}',
-      text: 'Voici le nouveau lien vers vos factures, votre consommation et vos moyens de paiement.',
-      button: 'Ouvrir mes pages',
-      worksFor: 'Le lien fonctionne {hours} heures. Qui le possède peut ouvrir vos pages : ne le transmettez pas.',
-      ignore: 'Si vous ne l’avez pas demandé, vous n’avez rien à faire.',
-    },
-    changed: {
-      subject: 'Vos coordonnées de facturation chez {issuer} ont changé',
-      text: 'L’adresse e-mail de vos factures a été modifiée sur vos pages. Cette adresse ne reçoit plus de factures.',
-      ask: 'Si ce n’était pas vous, répondez à cet e-mail.',
-    },
-  },
 };

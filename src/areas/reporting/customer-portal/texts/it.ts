@@ -199,18 +199,4 @@ export const it: PortalTexts = {
     text: 'I link alle sue pagine presso {issuer} funzionano per un tempo limitato.',
     button: 'Inviami un nuovo link',
   },
-  mail: {
-    link: {
-      subject: 'Il link alle sue pagine presso {issuer}',
-      text: 'Ecco il nuovo link alle sue fatture, al consumo e ai metodi di pagamento.',
-      button: 'Apri le mie pagine',
-      worksFor: 'Il link funziona per {hours} ore. Chi lo possiede può aprire le sue pagine: non lo inoltri.',
-      ignore: 'Se non l’ha chiesto, non deve fare niente.',
-    },
-    changed: {
-      subject: 'I suoi dati di fatturazione presso {issuer} sono cambiati',
-      text: 'L’e-mail per le fatture è stata cambiata nelle sue pagine. Questo indirizzo non riceve più fatture.',
-      ask: 'Se non è stato lei, risponda a questa e-mail.',
-    },
-  },
 };

@@ -199,18 +199,4 @@ export const nb: PortalTexts = {
     text: 'Lenker til sidene dine hos {issuer} virker i en begrenset tid.',
     button: 'Send meg en ny lenke',
   },
-  mail: {
-    link: {
-      subject: 'Lenken til sidene dine hos {issuer}',
-      text: 'Her er den nye lenken til fakturaene, forbruket og betalingsmåtene dine.',
-      button: 'Åpne sidene mine',
-      worksFor: 'Lenken virker i {hours} timer. Den som har den, kan åpne sidene dine, så ikke gi den videre.',
-      ignore: 'Hvis du ikke har bedt om den, trenger du ikke å gjøre noe.',
-    },
-    changed: {
-      subject: 'Fakturaopplysningene dine hos {issuer} er endret',
-      text: 'E-postadressen for fakturaene ble endret på sidene dine. Fakturaer kommer ikke lenger til denne adressen.',
-      ask: 'Hvis det ikke var deg, svar på denne e-posten.',
-    },
-  },
 };

@@ -166,9 +166,4 @@ export interface PortalTexts {
   >;
   /** `{issuer}` in the text. */
   expired: Message & { button: string };
-  mail: {
-    /** `{issuer}` in the subjects, `{hours}` in `worksFor`. */
-    link: { subject: string; text: string; button: string; worksFor: string; ignore: string };
-    changed: { subject: string; text: string; ask: string };
-  };
 }

@@ -199,18 +199,4 @@ export const ptBr: PortalTexts = {
     text: 'Os links para suas páginas em {issuer} funcionam por tempo limitado.',
     button: 'Enviar um novo link',
   },
-  mail: {
-    link: {
-      subject: 'Seu link para suas páginas em {issuer}',
-      text: 'Aqui está o novo link para suas faturas, seu consumo e suas formas de pagamento.',
-      button: 'Abrir minhas páginas',
-      worksFor: 'O link funciona por {hours} horas. Quem o tem pode abrir suas páginas: não o repasse.',
-      ignore: 'Se você não o pediu, não precisa fazer nada.',
-    },
-    changed: {
-      subject: 'Seus dados de cobrança em {issuer} foram alterados',
-      text: 'O e-mail das suas faturas foi alterado nas suas páginas. Este endereço não recebe mais faturas.',
-      ask: 'Se não foi você, responda a este e-mail.',
-    },
-  },
 };

@@ -199,18 +199,4 @@ export const sv: PortalTexts = {
     text: 'Länkar till dina sidor hos {issuer} fungerar under en begränsad tid.',
     button: 'Skicka en ny länk',
   },
-  mail: {
-    link: {
-      subject: 'Länken till dina sidor hos {issuer}',
-      text: 'Här är den nya länken till dina fakturor, din förbrukning och dina betalsätt.',
-      button: 'Öppna mina sidor',
-      worksFor: 'Länken fungerar i {hours} timmar. Den som har den kan öppna dina sidor, så skicka den inte vidare.',
-      ignore: 'Om du inte har bett om den behöver du inte göra något.',
-    },
-    changed: {
-      subject: 'Dina faktureringsuppgifter hos {issuer} har ändrats',
-      text: 'E-postadressen för dina fakturor ändrades på dina sidor. Fakturor kommer inte längre till den här adressen.',
-      ask: 'Om det inte var du, svara på detta mejl.',
-    },
-  },
 };

@@ -199,18 +199,4 @@ export const zhTw: PortalTexts = {
     text: '{issuer} 的頁面連結僅在限定時間內有效。',
     button: '寄給我新的連結',
   },
-  mail: {
-    link: {
-      subject: '您在 {issuer} 的頁面連結',
-      text: '這是查看發票、用量與付款方式的新連結。',
-      button: '開啟我的頁面',
-      worksFor: '連結有效 {hours} 小時。持有者即可開啟您的頁面，請勿轉寄。',
-      ignore: '若非您本人要求，無須理會。',
-    },
-    changed: {
-      subject: '您在 {issuer} 的帳單資料已變更',
-      text: '您的發票電子郵件地址已在頁面上變更，發票不再寄至此地址。',
-      ask: '若非您本人操作，請回覆此郵件。',
-    },
-  },
 };

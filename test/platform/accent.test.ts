@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { accentOf } from '../../../../src/areas/reporting/customer-portal/accent.ts';
+import { accentOf } from '../../src/platform/accent.ts';
 
 test.each([
   ['#2456c9', '#2456c9', '#6689d9'],

@@ -1,0 +1,72 @@
+import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import { json } from '../../../platform/db/values.ts';
+import type { BillingEntityId } from '../../../platform/ids.ts';
+import { changedKeys } from '../../../platform/records/changes.ts';
+import { securityDiff } from '../../../platform/records/security-log.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { TEMPLATE_NAMES, type TemplateName, templateOf } from '../../messaging/mails/templates.ts';
+import { type BillingEntityRow, getBillingEntity, lockBillingEntity } from '../billing-entities/queries.ts';
+import type { MailSettingsUpdate } from './schema.ts';
+
+type Chosen = Partial<Record<TemplateName, boolean>>;
+
+/** @throws Refusal 404 billing_entity */
+export async function showMailSettings(ctx: Context, { code }: { code: string }) {
+  const entity = await getBillingEntity(ctx, code);
+  return { mail_settings: settingsOf(entity, await readChosen(ctx, entity.id)) };
+}
+
+/**
+ * Chooses which mails an issuer's customers get; what is absent stays. The contract's three are chosen in
+ * `email_settings` and shown here.
+ *
+ * @throws Refusal 404 billing_entity; 422 templates: value_is_frozen, of another value for one of the three
+ * Rule: mails.md#settings.
+ */
+export async function updateMailSettings(ctx: Context, { code, body }: { code: string; body: MailSettingsUpdate }) {
+  const entity = await lockBillingEntity(ctx, code);
+  const stored = await readChosen(ctx, entity.id);
+  const before = settingsOf(entity, stored);
+  const sent = Object.entries(body.templates ?? {}) as [TemplateName, boolean][];
+  const ofContract = sent.filter(([name]) => templateOf(name).setting !== null);
+  if (ofContract.some(([name, isOn]) => before.templates[name] !== isOn))
+    throw refuse.invalid({ templates: ['value_is_frozen'] });
+  const own = sent.filter(([name]) => templateOf(name).setting === null);
+  const chosen: Chosen = { ...stored, ...Object.fromEntries(own) };
+  await ctx.db`
+    insert into mail_settings (organization_id, billing_entity_id, templates, updated_at)
+    values (${ctx.organizationId}, ${entity.id}, ${json(chosen)}::jsonb, ${ctx.now()})
+    on conflict (organization_id, billing_entity_id) do update set
+      templates = excluded.templates, updated_at = excluded.updated_at`;
+  const after = settingsOf(entity, chosen);
+  ctx.record({
+    activity: {
+      type: 'billing_entities.updated',
+      resourceType: 'BillingEntity',
+      resourceId: entity.id,
+      object: { svc_id: entity.id, code: entity.code, mail_settings: after },
+      changes: changedKeys({ mail_settings: before }, { mail_settings: after }),
+    },
+    security: {
+      event: 'billing_entity.updated',
+      resources: { svc_id: entity.id, code: entity.code, ...securityDiff(before, after) },
+    },
+  });
+  return { mail_settings: after };
+}
+
+async function readChosen({ db, organizationId }: Scope, id: BillingEntityId): Promise<Chosen> {
+  const [row] = await db<{ templates: Chosen }[]>`
+    select templates from mail_settings where organization_id = ${organizationId} and billing_entity_id = ${id}`;
+  return row?.templates ?? {};
+}
+
+const settingsOf = ({ email_settings: settings }: BillingEntityRow, chosen: Chosen) => ({
+  templates: Object.fromEntries(
+    TEMPLATE_NAMES.map((name) => {
+      const { setting, isOn } = templateOf(name);
+      return [name, setting === null ? (chosen[name] ?? isOn) : settings.includes(setting)];
+    }),
+  ) as Record<TemplateName, boolean>,
+});

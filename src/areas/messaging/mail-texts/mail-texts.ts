@@ -1,0 +1,28 @@
+import type { TemplateName } from '../mails/templates.ts';
+
+/** What a seller may say in its own words. Braces are filled in: placeholders of the template. */
+export interface MailWords {
+  subject: string;
+  /** Above what the mail is about; a blank line divides paragraphs. */
+  intro: string;
+  /** Below it. */
+  closing: string;
+}
+
+/** Every word of mails in one language that no page or document has. */
+export interface MailTexts {
+  words: Record<TemplateName, MailWords>;
+  /** Subject of an invoice with nothing due. */
+  settled: string;
+  /** Instead of the first reminder's words: of those between the first and the last, and of the last. */
+  firm: Pick<MailWords, 'subject' | 'intro'>;
+  final: Pick<MailWords, 'subject' | 'intro'>;
+  /** `{days}`, as "12 days". */
+  overdueBy: string;
+  /** The link to the customer's pages below each mail, and how long it works: `{hours}`. */
+  pages: string;
+  worksFor: string;
+  /** The same link as the purpose of a mail, and a warning: `{hours}`. */
+  openPages: string;
+  keepLink: string;
+}

@@ -1,0 +1,57 @@
+import { own } from '../../../engine/own.ts';
+import type { MailSetting } from './owe-mail.ts';
+
+/** What a text of a mail may name in braces. Rule: mails.md#texts-of-a-seller. */
+export type Placeholder =
+  | 'customer_name'
+  | 'seller'
+  | 'support_email'
+  | 'number'
+  | 'amount'
+  | 'due_date'
+  | 'days_overdue'
+  | 'attempt'
+  | 'attempts'
+  | 'link';
+
+interface Template {
+  /** Which of the contract's settings says whether it is sent; null: `mail_settings` does. */
+  setting: MailSetting | null;
+  /** Whether it is sent until `mail_settings` says otherwise. */
+  isOn: boolean;
+  placeholders: readonly Placeholder[];
+}
+
+const OF_ALL = ['customer_name', 'seller', 'support_email'] as const;
+
+/** Mails to customers. New ones are off, so that an upgrade mails nobody. Rule: mails.md#templates. */
+export const MAIL_TEMPLATES = {
+  invoice: {
+    setting: 'invoice.finalized',
+    isOn: false,
+    placeholders: [...OF_ALL, 'number', 'amount', 'due_date', 'link'],
+  },
+  credit_note: { setting: 'credit_note.created', isOn: false, placeholders: [...OF_ALL, 'number', 'amount'] },
+  payment_receipt: { setting: 'payment_receipt.created', isOn: false, placeholders: [...OF_ALL, 'number', 'amount'] },
+  invoice_overdue: {
+    setting: null,
+    isOn: true,
+    placeholders: [...OF_ALL, 'number', 'amount', 'due_date', 'days_overdue', 'attempt', 'attempts', 'link'],
+  },
+  payment_request: { setting: null, isOn: true, placeholders: [...OF_ALL, 'number', 'amount', 'due_date', 'link'] },
+  payment_action: { setting: null, isOn: true, placeholders: [...OF_ALL, 'number', 'amount', 'due_date', 'link'] },
+  payment_failed: { setting: null, isOn: false, placeholders: [...OF_ALL, 'number', 'amount', 'due_date', 'link'] },
+  portal_link: { setting: null, isOn: true, placeholders: [...OF_ALL, 'link'] },
+  details_changed: { setting: null, isOn: true, placeholders: OF_ALL },
+} as const satisfies Record<string, Template>;
+
+export type TemplateName = keyof typeof MAIL_TEMPLATES;
+export const TEMPLATE_NAMES = Object.keys(MAIL_TEMPLATES) as TemplateName[];
+
+export const templateOf = (name: TemplateName): Template => MAIL_TEMPLATES[name];
+
+/** The template of this name, if there is one. */
+export const findTemplate = (name: string): Template | undefined => own(MAIL_TEMPLATES, name);
+
+/** Texts that stand in place of placeholders; of one without a text nothing is printed. */
+export type MailValues = Partial<Record<Exclude<Placeholder, 'link'>, string>>;
