@@ -134,7 +134,7 @@ export const ROOMS: readonly Room[] = [
     text: t.frame.mails,
     letter: 'd',
     group: 'build',
-    needs: 'organization',
+    needs: 'mail',
     load: () => import('../rooms/mails/mails.tsx'),
   },
   {

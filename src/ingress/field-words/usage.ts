@@ -111,6 +111,8 @@ export const USAGE_FIELDS: FieldWords = {
   verifications: 'Days for which results of verifications are kept: 30 to 3650',
   'retention.budgets': 'Days for which windows that ended, closed holds and the ledger of budgets are kept: 30 to 3650',
   ai_usage_hours: 'Days for which calls of language models are summed by hour, then by day only: 30 to 3650',
+  'retention.mails':
+    'Days for which mails that are on their way no more are kept; their texts go after 90 days: 90 to 3650',
   issued_documents: 'Fixed: only the present value is taken',
   ledger: 'Fixed: only the present value is taken',
   events_raw: 'Days after their invoice for which raw events are kept: at least 90',

@@ -18,7 +18,12 @@ let story: Story;
 beforeAll(async () => {
   service = await startService();
   story = await openStory(service, '2026-11-01T08:00:00Z');
-  await entity({ legal_name: 'Nord GmbH', email: 'help@nord.example', email_settings: ['invoice.finalized'] });
+  await entity({
+    legal_name: 'Nord GmbH',
+    email: 'help@nord.example',
+    default_currency: 'EUR',
+    email_settings: ['invoice.finalized'],
+  });
 });
 afterAll(() => service.stop());
 
@@ -71,7 +76,7 @@ describe('a seller’s own words', () => {
 
   test('of an unknown template or language are not found', async () => {
     for (const path of ['bill/de', 'invoice/xx', 'constructor/de'])
-      expect((await put(path, {})).body).toMatchObject({ status: 404, resource: 'mail_template' });
+      expect((await put(path, { subject: 'x' })).body).toMatchObject({ status: 404, resource: 'mail_template' });
     expect((await preview('bill', { locale: 'de' })).status).toBe(404);
   });
 });
@@ -91,7 +96,7 @@ test('an invoice is previewed as it is mailed, in the language of its mail; paid
   await story.customer({ external_id: 'preview', name: '<b>x</b>', email: 'p@reader.example' });
   const invoice = await story.oneOff(123_456, 'preview');
   const shown = (await ok(preview('invoice', { locale: 'en', svc_resource_id: invoice.svc_id }))).preview;
-  expect(shown.subject).toMatch(new RegExp(`^Invoice ${invoice.number} from Nord GmbH: €1,234.56 due `));
+  expect(shown.subject).toMatch(new RegExp(`^Invoice ${invoice.number} from Nord GmbH: \\$1,234.56 due `));
   const words = { locale: 'en', svc_resource_id: invoice.svc_id, intro: 'Dear {customer_name}' };
   expect((await ok(preview('invoice', words))).preview).toMatchObject({
     html: expect.stringContaining('Dear &lt;b&gt;x&lt;/b&gt;'),
@@ -103,7 +108,7 @@ test('an invoice is previewed as it is mailed, in the language of its mail; paid
   await story.pay(invoice.svc_id, 123_456);
   const paid = (await ok(preview('invoice', { locale: 'en', svc_resource_id: invoice.svc_id }))).preview;
   expect(paid.subject).toBe(`Invoice ${invoice.number} from Nord GmbH`);
-  expect(paid.text).toContain('€1,234.56 paid');
+  expect(paid.text).toContain('$1,234.56 paid');
   expect(paid.html).not.toContain('<a class="button"');
 });
 
@@ -167,22 +172,26 @@ describe('reminders of a campaign', () => {
     await story.customer({ external_id: 'late', email: 'late@reader.example' });
     const invoice = await story.oneOff(5000, 'late');
     await service.sql`update invoices set payment_overdue = true where id = ${invoice.svc_id}`;
-    const thresholds = [{ amount_cents: 1, currency: 'EUR' }];
+    const thresholds = [{ amount_cents: 1, currency: 'USD' }];
     await ok(
       story.client.post('/dunning_campaigns', {
-        dunning_campaign: { code: 'three', name: 'Three', max_attempts: 3, days_between_attempts: 1, thresholds },
+        dunning_campaign: {
+          code: 'three',
+          name: 'Three',
+          max_attempts: 3,
+          days_between_attempts: 1,
+          thresholds,
+          applied_to_organization: true,
+        },
       }),
-    );
-    await ok(
-      story.client.put(`/billing_entities/${entityCode}`, { billing_entity: { dunning_campaign_code: 'three' } }),
     );
     await story.advanceTo('2026-11-08T08:00:00Z');
     const mails = await mailsTo('late@reader.example', 4);
     const reminders = mails.filter(({ subject }) => !subject.startsWith('Invoice')).reverse();
     expect(reminders.map(({ subject }) => subject)).toEqual([
-      'Reminder: €50.00 to Nord GmbH is overdue',
-      'Still overdue: €50.00 to Nord GmbH',
-      'Last reminder: €50.00 to Nord GmbH is overdue',
+      'Reminder: $50.00 to Nord GmbH is overdue',
+      'Still overdue: $50.00 to Nord GmbH',
+      'Last reminder: $50.00 to Nord GmbH is overdue',
     ]);
     expect(reminders[2].text).toContain('This is the last reminder');
 
