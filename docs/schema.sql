@@ -3642,7 +3642,7 @@ create table mail_senders (
   constraint mail_senders_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint mail_senders_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
 );
-comment on table mail_senders is 'From whom an issuer''s mails come. An address counts once a code that was sent there is known.';
+comment on table mail_senders is 'From whom an issuer''s mails come. An address counts once a code that was sent there is told.';
 comment on column mail_senders.code_id is 'from which the code is computed; the code is stored nowhere';
 
 create table mail_settings (

@@ -3,15 +3,15 @@
 -- Locks: mails and payment_requests while columns without a default are added (no rewrite); the indexes of mails are
 -- built in 0241 and 0242 without a lock.
 
-alter table mails
-  add column template text,
-  add column locale text,
-  add column occasion text not null default '',
-  add column customer_id uuid constraint mails_customer_id_fkey references customers deferrable,
-  add column billing_entity_id uuid constraint mails_billing_entity_id_fkey references billing_entities deferrable,
-  add column resource_type text,
-  add column resource_id uuid,
-  add column from_address text;
+alter table mails add column template text;
+alter table mails add column locale text;
+alter table mails add column occasion text not null default '';
+alter table mails add column customer_id uuid constraint mails_customer_id_fkey references customers deferrable;
+alter table mails add column billing_entity_id uuid
+  constraint mails_billing_entity_id_fkey references billing_entities deferrable;
+alter table mails add column resource_type text;
+alter table mails add column resource_id uuid;
+alter table mails add column from_address text;
 comment on column mails.occasion is 'Why an automatic mail of this template about this record was sent: each once.';
 comment on column mails.from_address is 'The seller''s own address; null: that of MAIL_FROM.';
 
@@ -20,7 +20,8 @@ comment on column payment_requests.dunning_attempt is 'which attempt of its dunn
 
 create table mail_settings (
   organization_id uuid not null constraint mail_settings_organization_id_fkey references organizations deferrable,
-  billing_entity_id uuid not null constraint mail_settings_billing_entity_id_fkey references billing_entities deferrable,
+  billing_entity_id uuid not null constraint mail_settings_billing_entity_id_fkey
+    references billing_entities deferrable,
   templates jsonb not null constraint mail_settings_templates check (jsonb_typeof(templates) = 'object'),
   updated_at timestamptz not null,
   constraint mail_settings_pkey primary key (organization_id, billing_entity_id)
@@ -31,7 +32,8 @@ alter table mail_settings alter column organization_id set statistics 0;
 
 create table mail_senders (
   organization_id uuid not null constraint mail_senders_organization_id_fkey references organizations deferrable,
-  billing_entity_id uuid not null constraint mail_senders_billing_entity_id_fkey references billing_entities deferrable,
+  billing_entity_id uuid not null constraint mail_senders_billing_entity_id_fkey
+    references billing_entities deferrable,
   from_name text,
   from_address text,
   reply_to text,
@@ -46,13 +48,15 @@ create table mail_senders (
   updated_at timestamptz not null,
   constraint mail_senders_pkey primary key (organization_id, billing_entity_id)
 );
-comment on table mail_senders is 'From whom an issuer''s mails come. An address counts once a code that was sent there is known.';
+comment on table mail_senders is
+  'From whom an issuer''s mails come. An address counts once a code that was sent there is told.';
 comment on column mail_senders.code_id is 'from which the code is computed; the code is stored nowhere';
 alter table mail_senders alter column organization_id set statistics 0;
 
 create table mail_overrides (
   organization_id uuid not null constraint mail_overrides_organization_id_fkey references organizations deferrable,
-  billing_entity_id uuid not null constraint mail_overrides_billing_entity_id_fkey references billing_entities deferrable,
+  billing_entity_id uuid not null constraint mail_overrides_billing_entity_id_fkey
+    references billing_entities deferrable,
   template text not null,
   locale text not null,
   subject text,

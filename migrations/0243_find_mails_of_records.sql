@@ -3,4 +3,5 @@
 -- Locks: none. A failed build is dropped before it is tried again.
 
 drop index concurrently if exists mails_of_resource;
-create index concurrently mails_of_resource on mails (organization_id, resource_id, id desc) where resource_id is not null;
+create index concurrently mails_of_resource on mails (organization_id, resource_id, id desc)
+  where resource_id is not null;

@@ -1,9 +1,9 @@
 import type { DocumentModel, DocumentTable } from '../../../platform/documents/model.ts';
 import type { Html } from '../../../platform/html.ts';
 import { fill } from '../../messaging/documents/number-and-date-formats.ts';
-import { mailTextsOf } from '../../messaging/mail-texts/by-locale.ts';
 import { type MailBlock, type MailContent, oneLine } from '../../messaging/mails/compose-mail.ts';
 import { amounts, button, facts, gap, headline, type MailRow, remark } from '../../messaging/mails/mail-page.ts';
+import { mailTextsOf } from '../../messaging/mails/texts/by-locale.ts';
 import type { PayTexts } from '../../messaging/pay-texts/pay-texts.ts';
 
 /** How many lines of a document a mail lists; the others are counted, and all of them are in the file. */

@@ -23,12 +23,12 @@ export async function askForDocument(ctx: Context, subject: Subject): Promise<st
 }
 
 /** Has a document drawn whose drawing was given up. */
-export async function askAgain({ db, organizationId, after }: Context, id: string): Promise<void> {
+export async function askAgain({ db, organizationId, after }: Context, id: DocumentId): Promise<void> {
   const owed = await db`
     update documents set given_up_at = null, is_asked = true, enqueued_at = ${realNow()}
     where organization_id = ${organizationId} and id = ${id} and content is null and given_up_at is not null
     returning id`;
-  if (owed.length > 0) after({ nudge: 'document.render', payload: { document_id: id as DocumentId } });
+  if (owed.length > 0) after({ nudge: 'document.render', payload: { document_id: id } });
 }
 
 /**

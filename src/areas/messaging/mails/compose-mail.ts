@@ -3,12 +3,12 @@ import type { Html } from '../../../platform/html.ts';
 import type { CustomerId } from '../../../platform/ids.ts';
 import { fill } from '../documents/number-and-date-formats.ts';
 import type { DocumentLocale } from '../documents/texts/by-locale.ts';
-import { mailTextsOf } from '../mail-texts/by-locale.ts';
-import type { MailWords } from '../mail-texts/mail-texts.ts';
 import type { MailIssuer } from './mail-issuer.ts';
 import { footerLink, gap, heading, mailPage, paragraph } from './mail-page.ts';
 import { portalMark, withoutMarks } from './pay-link.ts';
 import { type MailValues, type TemplateName, templateOf } from './templates.ts';
+import { mailTextsOf } from './texts/by-locale.ts';
+import type { MailWords } from './texts/mail-texts.ts';
 import { wrapText } from './wrap-text.ts';
 
 /** A part of a mail as text and as HTML, with the same words and links. */

@@ -36,8 +36,8 @@ interface Sender {
 }
 
 /**
- * From whom a mail comes. A seller's own address stands there once it is verified; until then mails come from MAIL_FROM,
- * and replies go to the seller. Rule: mails.md#senders.
+ * From whom a mail comes. A seller's own address stands there once it is verified; until then mails come from
+ * MAIL_FROM, and replies go to the seller. Rule: mails.md#senders.
  */
 export async function readSender(
   ctx: Context,

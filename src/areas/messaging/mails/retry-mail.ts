@@ -1,5 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
-import { isUuid } from '../../../platform/ids.ts';
+import { type DocumentId, isUuid } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { askAgain } from '../documents/ask-for-document.ts';
 import { releaseAgain } from './post-mail.ts';
@@ -16,7 +16,7 @@ import type { MailEnvelope } from './schema.ts';
 export async function retryMail(ctx: Context, { svc_id: id }: { svc_id: string }): Promise<MailEnvelope> {
   const { db, organizationId } = ctx;
   const [mail] = isUuid(id)
-    ? await db<{ status: string; has_texts: boolean; document_id: string | null }[]>`
+    ? await db<{ status: string; has_texts: boolean; document_id: DocumentId | null }[]>`
         select status, body <> '' as has_texts, document_id from mails
         where organization_id = ${organizationId} and id = ${id} for update`
     : [];

@@ -3,7 +3,6 @@ import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { type Format, fill } from '../../messaging/documents/number-and-date-formats.ts';
 import type { Language } from '../../messaging/documents/texts/by-locale.ts';
-import { mailTextsOf } from '../../messaging/mail-texts/by-locale.ts';
 import { type MailBlock, type MailContent, oneLine } from '../../messaging/mails/compose-mail.ts';
 import {
   amounts,
@@ -16,6 +15,7 @@ import {
   paragraph,
   remark,
 } from '../../messaging/mails/mail-page.ts';
+import { mailTextsOf } from '../../messaging/mails/texts/by-locale.ts';
 import type { PayTexts } from '../../messaging/pay-texts/pay-texts.ts';
 import type { Transfer } from '../payments/transfer-instructions.ts';
 

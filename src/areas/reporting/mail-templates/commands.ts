@@ -10,9 +10,9 @@ import {
   lockBillingEntity,
 } from '../../customers/billing-entities/queries.ts';
 import { DOCUMENT_LOCALES, type DocumentLocale } from '../../messaging/documents/texts/by-locale.ts';
-import { mailTextsOf } from '../../messaging/mail-texts/by-locale.ts';
 import type { OwnWords } from '../../messaging/mails/compose-mail.ts';
 import { findTemplate, TEMPLATE_NAMES, type TemplateName, templateOf } from '../../messaging/mails/templates.ts';
+import { mailTextsOf } from '../../messaging/mails/texts/by-locale.ts';
 import type { MailTemplatesQuery, MailTemplateUpdate, MailTemplateView } from './schema.ts';
 
 interface Named {
@@ -61,7 +61,8 @@ export async function updateMailTemplate(
   const stored = (await findOverride(ctx, entity, template, language)) ?? NONE;
   const words = wordsFrom(stored, body);
   await ctx.db`
-    insert into mail_overrides (organization_id, billing_entity_id, template, locale, subject, intro, closing, updated_at)
+    insert into mail_overrides (organization_id, billing_entity_id, template, locale, subject, intro, closing,
+      updated_at)
     values (${ctx.organizationId}, ${entity.id}, ${template}, ${language}, ${words.subject}, ${words.intro},
       ${words.closing}, ${ctx.now()})
     on conflict (organization_id, billing_entity_id, template, locale) do update set

@@ -4,12 +4,12 @@ import { mailAddressesOf, mailedName } from '../../../customers/customers/mail-a
 import { type CustomerRow, readCustomer } from '../../../customers/customers/queries.ts';
 import { fill } from '../../../messaging/documents/number-and-date-formats.ts';
 import { languageOf } from '../../../messaging/documents/texts/by-locale.ts';
-import { mailTextsOf } from '../../../messaging/mail-texts/by-locale.ts';
 import { composeMail, type MailContent } from '../../../messaging/mails/compose-mail.ts';
 import { isMailOn, readMailIssuer } from '../../../messaging/mails/mail-issuer.ts';
 import { button, remark } from '../../../messaging/mails/mail-page.ts';
 import { portalMark } from '../../../messaging/mails/pay-link.ts';
 import { addressed, postMail } from '../../../messaging/mails/post-mail.ts';
+import { mailTextsOf } from '../../../messaging/mails/texts/by-locale.ts';
 import { done, type PortalOutcome } from './outcome.ts';
 
 /** How soon a customer may have another link. */

@@ -1,4 +1,4 @@
-import type { DocumentLocale } from '../documents/texts/by-locale.ts';
+import type { DocumentLocale } from '../../documents/texts/by-locale.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';
 import { es } from './es.ts';

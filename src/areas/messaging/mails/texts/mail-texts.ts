@@ -1,4 +1,4 @@
-import type { TemplateName } from '../mails/templates.ts';
+import type { TemplateName } from '../templates.ts';
 
 /** What a seller may say in its own words. Braces are filled in: placeholders of the template. */
 export interface MailWords {
