@@ -228,7 +228,9 @@ describe('the parts of a mail', () => {
     await request([debited, other]);
     const { text, html } = readMail(await received());
     for (const part of [text, html]) expect(part.match(/Payment\s+expected\s+on/g)).toHaveLength(1);
-    expect(text.replace(/\r?\n {2}/g, ' ')).toMatch(new RegExp(`- ${debited.number} .*Payment expected on Jan 5, 2027`));
+    expect(text.replace(/\r?\n {2}/g, ' ')).toMatch(
+      new RegExp(`- ${debited.number} .*Payment expected on Jan 5, 2027`),
+    );
   });
 });
 
