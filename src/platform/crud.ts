@@ -40,6 +40,7 @@ export function crud<
     method: 'post',
     path: `/${plural}`,
     summary: `Create ${words.one}`,
+    description: 'Its `code` is the name in later requests; one that another record has is refused with 422.',
     root: name,
     body: schemas.create,
     kind: 'command',
@@ -51,6 +52,7 @@ export function crud<
     method: 'put',
     path,
     summary: `Update ${words.one}`,
+    description: 'Fields that are left out keep their values.',
     body: schemas.update,
     run: run.update,
   };

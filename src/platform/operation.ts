@@ -84,6 +84,8 @@ export interface Operation {
   /** The required mode, if it is not that of the verb (GET read, else write). */
   mode?: 'read' | 'write';
   summary: string;
+  /** Up to three sentences: what else it does, when it refuses, what follows. The summary is shown before them. */
+  description?: string;
   tag: string;
   category?: RateCategory;
   /** Root key of the request body; without it the whole body is parsed by `body`. */

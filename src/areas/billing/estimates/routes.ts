@@ -18,6 +18,7 @@ export const estimateOperations: Operation[] = [
     fresh: true,
     path: '/events/estimate_fees',
     summary: 'Estimate the fees of an event paid in advance',
+    description: 'Nothing is stored.',
     root: 'event',
     body: EstimatedEvent,
     documentedBody: EstimateBody,

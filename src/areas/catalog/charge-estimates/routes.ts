@@ -11,6 +11,7 @@ export const chargeEstimateOperations: Operation[] = [
     mode: 'read',
     tag: 'plans',
     summary: 'What numbers of units would cost under a charge',
+    description: 'By the same code as invoices. Nothing is stored.',
     root: 'charge_estimate',
     body: ChargeEstimate,
     answer: ChargeEstimateEnvelope,

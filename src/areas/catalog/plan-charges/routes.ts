@@ -62,6 +62,7 @@ export const chargeOperations: Operation[] = [
     method: 'post',
     path: CHARGES,
     summary: 'Add a charge to a plan',
+    description: 'Usage of the current period is priced by it, too.',
     body: ChargeCreate,
     run: createPlanCharge,
   },

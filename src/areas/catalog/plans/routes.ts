@@ -29,6 +29,8 @@ const update: Operation = {
   method: 'put',
   path: '/plans/:code',
   summary: 'Update a plan',
+  description:
+    'A changed amount holds from the next period, changed prices of usage from the current one. Overridden subscriptions follow with `cascade_updates`.',
   body: PlanUpdate,
   run: updatePlan,
 };
@@ -47,6 +49,8 @@ export const planOperations: Operation[] = [
     method: 'post',
     path: '/plans',
     summary: 'Create a plan',
+    description:
+      'Its charges price metrics that exist. A code that a plan has is refused with 422 `code: value_already_exist`.',
     body: PlanCreate,
     run: createPlan,
   },
@@ -80,6 +84,7 @@ export const planOperations: Operation[] = [
     method: 'delete',
     path: '/plans/:code',
     summary: 'Delete a plan',
+    description: 'Its subscriptions are terminated first, each with its last invoice.',
     run: deletePlan,
   },
   {

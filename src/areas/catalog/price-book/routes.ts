@@ -45,6 +45,7 @@ export const priceBookOperations: Operation[] = [
     method: 'post',
     path: '/price_book/entries',
     summary: 'Write prices of language models',
+    description: 'A price holds for calls from its `from` on; calls that were billed stay as they are.',
     body: PriceEntriesInput,
     answer: PriceEntriesWritten,
     kind: 'command',

@@ -18,6 +18,8 @@ export const appliedCouponOperations: Operation[] = [
     method: 'post',
     path: '/applied_coupons',
     summary: 'Apply a coupon to a customer',
+    description:
+      'It counts from the next invoice on. With an amount or a percentage of its own it departs from the coupon.',
     root: 'applied_coupon',
     body: AppliedCouponCreate,
     kind: 'command',

@@ -92,6 +92,8 @@ export const creditNoteOperations: Operation[] = [
     method: 'post',
     path: '/credit_notes',
     summary: 'Create a credit note',
+    description:
+      'Only finalized invoices can be credited, at most for what is left of each fee. Coupons and taxes are given back in their share. Ask `POST /credit_notes/estimate` for the amounts first.',
     root: 'credit_note',
     body: CreditNoteCreate,
     documentedBody: CreditNoteCreateDocumented,
@@ -142,6 +144,7 @@ export const creditNoteOperations: Operation[] = [
     method: 'put',
     path: '/credit_notes/:svc_id/void',
     summary: 'Void what is left of a credit note',
+    description: 'What was used of it stays used.',
     run: voidCreditNote,
   },
   download,

@@ -21,6 +21,7 @@ export const walletTransactionOperations: Operation[] = [
     method: 'post',
     path: '/wallet_transactions',
     summary: 'Top up a wallet, or void credits of it',
+    description: 'Paid credits make an invoice and can be used when it is paid; granted ones at once.',
     root: 'wallet_transaction',
     body: TransactionCreate,
     answer: Transactions,

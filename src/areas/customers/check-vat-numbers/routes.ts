@@ -34,6 +34,7 @@ export const viesCheckOperations: Operation[] = [
     name: 'createViesCheck',
     method: 'post',
     summary: 'Check the VAT number of a customer again',
+    description: 'The outcome comes by `customer.vies_check`.',
     kind: 'command',
     run: checkAgain,
   },

@@ -13,6 +13,8 @@ export const customerOperations: Operation[] = [
     method: 'post',
     path: '/customers',
     summary: 'Create a customer, or update the one of the same external id',
+    description:
+      'The `external_id` is yours; sent again, it changes the customer. Fields that are left out keep their values.',
     root: 'customer',
     body: CustomerInput,
     answer: CustomerEnvelope,
@@ -48,6 +50,7 @@ export const customerOperations: Operation[] = [
     method: 'delete',
     path: '/customers/:external_id',
     summary: 'Delete a customer',
+    description: 'Subscriptions, coupons and wallets of the customer end at once. Invoices stay.',
     answer: CustomerEnvelope,
     kind: 'command',
     run: deleteCustomer,
@@ -59,6 +62,8 @@ export const customerOperations: Operation[] = [
     method: 'get',
     path: '/customers/:external_id/portal_url',
     summary: 'Get a link to the pages of a customer',
+    description:
+      'Whoever has the link sees and pays what is due, so hand it to the customer alone. It expires; make a new one whenever it is asked for.',
     query: PortalUrlQuery,
     answer: PortalUrlEnvelope,
     kind: 'read',

@@ -45,6 +45,7 @@ export const paymentMethodOperations: Operation[] = [
     method: 'post',
     path: '/customers/:external_id/payment_methods/import',
     summary: 'Read the payment methods that a customer has at its provider',
+    description: 'Methods that are gone there are removed here.',
     answer: MethodsImport,
     kind: 'command',
     asks: () => true,

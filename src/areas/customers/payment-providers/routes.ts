@@ -42,6 +42,7 @@ export const paymentProviderOperations: Operation[] = [
     method: 'post',
     path: '/payment_providers',
     summary: 'Connect a payment provider',
+    description: 'The credentials are tried before they are stored, and are shown nowhere again.',
     root: 'payment_provider',
     body: ProviderCreate,
     answer: CreatedProvider,

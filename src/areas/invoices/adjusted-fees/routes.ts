@@ -19,6 +19,7 @@ export const adjustedFeeOperations: Operation[] = [
     method: 'post',
     path,
     summary: 'Adjust a fee of a draft invoice',
+    description: 'The draft is computed with it until it is finalized.',
     root: 'adjusted_fee',
     body: AdjustedFeeInput,
   },

@@ -10,6 +10,7 @@ export const feeExplanationOperations: Operation[] = [
     name: 'findFeeExplanation',
     path: '/fees/:svc_id/explanation',
     summary: 'Explain how the amount of a fee came about',
+    description: 'Step by step, with the rule behind each and the numbers that went in.',
     answer: ExplanationEnvelope,
     run: showExplanation,
   },

@@ -38,6 +38,7 @@ const update: Operation = {
   method: 'put',
   path: '/invoices/:svc_id',
   summary: 'Update an invoice',
+  description: 'Metadata, and the payment status of what was paid elsewhere.',
   root: 'invoice',
   body: InvoiceUpdate,
   run: updateInvoice,
@@ -49,6 +50,8 @@ const download: Operation = {
   method: 'post',
   path: '/invoices/:svc_id/download',
   summary: 'Get the document of an invoice',
+  description:
+    'The answer has `file_url` as soon as the document is drawn; until then it is null, and `invoice.generated` tells.',
   run: downloadInvoice,
 };
 
@@ -76,6 +79,7 @@ export const invoiceOperations: Operation[] = [
     path: '/invoices',
     permission: 'invoice',
     summary: 'Create a one-off invoice',
+    description: 'Its fees are add-ons. It is finalized at once, and collected as every invoice.',
     tag: 'invoices',
     root: 'invoice',
     body: OneOffInvoiceCreate,
@@ -126,6 +130,7 @@ export const invoiceOperations: Operation[] = [
     method: 'delete',
     path: '/invoices/:svc_id',
     summary: 'Delete a draft invoice',
+    description: 'Its usage is billed by the next one.',
     run: deleteInvoice,
   },
   {
@@ -134,6 +139,7 @@ export const invoiceOperations: Operation[] = [
     method: 'put',
     path: '/invoices/:svc_id/refresh',
     summary: 'Compute a draft invoice again',
+    description: 'Late usage and changed prices are taken in. Finalized invoices never change.',
     run: runsAsFlow,
   },
   {
@@ -142,6 +148,7 @@ export const invoiceOperations: Operation[] = [
     method: 'put',
     path: '/invoices/:svc_id/finalize',
     summary: 'Finalize a draft invoice',
+    description: 'It gets its number, its document and its payment, and never changes again.',
     run: runsAsFlow,
   },
   {
@@ -150,6 +157,7 @@ export const invoiceOperations: Operation[] = [
     method: 'post',
     path: '/invoices/preview',
     summary: 'Preview an invoice',
+    description: 'Nothing is stored. Give an existing customer with subscriptions, or what might be bought.',
     body: InvoicePreviewBody,
     documentedBody: InvoicePreview,
     ...previewed,
@@ -206,6 +214,7 @@ export const invoiceOperations: Operation[] = [
     method: 'post',
     path: '/invoices/:svc_id/void',
     summary: 'Void an invoice',
+    description: 'Nothing of it is owed any more. What was paid or credited on it comes back as the body says.',
     body: InvoiceVoid,
     bodyOptional: true,
     run: runsAsFlow,
@@ -216,6 +225,7 @@ export const invoiceOperations: Operation[] = [
     method: 'post',
     path: '/invoices/:svc_id/regenerate',
     summary: 'Regenerate a voided invoice',
+    description: 'Made of a void invoice, once.',
     root: 'invoice',
     body: InvoiceRegeneration,
     run: runsAsFlow,

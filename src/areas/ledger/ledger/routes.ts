@@ -45,6 +45,7 @@ export const ledgerOperations: Operation[] = [
     name: 'findTrialBalance',
     path: '/ledger/trial_balance',
     summary: 'Retrieve the trial balance at the end of a day or at an instant',
+    description: 'Debit and credit are equal, or the auditor reports it.',
     query: BalancesQuery,
     answer: TrialBalanceEnvelope,
     run: showTrialBalance,

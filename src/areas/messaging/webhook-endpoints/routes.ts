@@ -36,6 +36,8 @@ export const webhookEndpointOperations: Operation[] = [
     method: 'post',
     path: '/webhook_endpoints',
     summary: 'Register a webhook endpoint',
+    description:
+      'Events are posted to it signed, and repeated for about a day until it answers. Its `secret` is in this answer alone. Addresses in private networks are refused.',
     kind: 'command',
     root: 'webhook_endpoint',
     body: WebhookEndpointCreate,

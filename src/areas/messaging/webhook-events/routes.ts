@@ -10,6 +10,8 @@ export const webhookEventOperations: Operation[] = [
     name: 'readWebhookEvents',
     path: '/webhook_events',
     summary: 'Read the feed of events',
+    description:
+      'Every event stands in it once and in order, whether an endpoint listened or not. Go on behind `meta.next_after`.',
     query: FeedQuery,
     answer: Feed,
     run: showFeed,

@@ -118,6 +118,7 @@ export const webhookOperations: Operation[] = [
     method: 'post',
     path: '/webhook_endpoints/:svc_id/replay',
     summary: 'Deliver events of the past to a webhook endpoint',
+    description: 'Each event keeps its `X-Svc-Unique-Key`, so that a receiver who has it already knows it again.',
     kind: 'command',
     bodyOptional: true,
     body: ReplayInput,

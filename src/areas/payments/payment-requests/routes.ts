@@ -52,6 +52,8 @@ export const paymentRequestOperations: Operation[] = [
     method: 'post',
     path: '/payment_requests',
     summary: 'Ask for the payment of overdue invoices',
+    description:
+      'One request for several overdue invoices of one currency and billing entity, which are paid together.',
     root: 'payment_request',
     body: RequestCreate,
     answer: RequestEnvelope,

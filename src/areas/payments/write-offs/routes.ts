@@ -18,6 +18,7 @@ export const writeOffOperations: Operation[] = [
     name: 'writeOffInvoice',
     path: '/invoices/:svc_id/write_off',
     summary: 'Give up what is due of an invoice',
+    description: 'It is owed no longer by the books, and dunning ends.',
     root: 'write_off',
     body: WriteOffCreate,
     run: writeOffInvoice,

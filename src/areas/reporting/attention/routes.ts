@@ -10,6 +10,7 @@ export const attentionOperations: Operation[] = [
     permission: null,
     tag: 'attention',
     summary: 'What a person should look at, of the kinds that the key may read',
+    description: 'Each kind with its number, since when, and the list that shows it.',
     answer: Attention,
     kind: 'read',
     fresh: true,

@@ -54,6 +54,7 @@ export const auditOperations: Operation[] = [
     method: 'post',
     path: '/audits',
     summary: 'Have the books audited now',
+    description: 'Every invoice, payment and balance is computed once more and compared.',
     root: 'audit',
     bodyOptional: true,
     body: AuditCreate,

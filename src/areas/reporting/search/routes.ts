@@ -10,6 +10,7 @@ export const searchOperations: Operation[] = [
     permission: null,
     tag: 'search',
     summary: 'Find records by id, code, number or name, of the types that the key may read',
+    description: 'Exact matches come first, then beginnings, then parts of names.',
     query: SearchQuery,
     answer: SearchEnvelope,
     kind: 'read',

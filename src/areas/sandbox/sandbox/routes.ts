@@ -68,6 +68,7 @@ export const sandboxOperations: Operation[] = [
     permission: 'payment',
     tag: 'sandbox',
     summary: 'Confirm a payment as its customer',
+    description: 'Stands for what a person does on the page of a bank.',
     body: Confirmation,
     answer: ConfirmationEnvelope,
     kind: 'command',

@@ -15,6 +15,7 @@ export const testClockOperations: Operation[] = [
     method: 'post',
     path: '/test_clock',
     summary: "Freeze a sandbox organization's time",
+    description: 'From now on time stands still at `frozen_time`. Refused with 403 outside of sandboxes.',
     root: 'test_clock',
     body: TestClockInput,
     run: createTestClock,
@@ -44,6 +45,8 @@ export const testClockOperations: Operation[] = [
     method: 'post',
     path: '/test_clock/advance',
     summary: 'Let time pass, with everything that falls due in between',
+    description:
+      'Answered at once; poll the test clock until its `status` is `ready`. Until then writes are refused with 405.',
     root: 'test_clock',
     body: TestClockInput,
     run: advanceTestClock,

@@ -34,6 +34,7 @@ export const orderOperations: Operation[] = [
     method: 'post',
     path: '/orders/:svc_id/execute',
     summary: 'Execute an order',
+    description: 'What was agreed is made: subscriptions, coupons, invoices.',
     body: OrderExecute,
     bodyOptional: true,
     kind: 'command',

@@ -42,6 +42,7 @@ const updateOne: Operation = {
   method: 'put',
   path: '/subscriptions/:external_id',
   summary: 'Update a subscription',
+  description: 'Fields that are left out keep their values.',
   query: StatusQuery,
   body: SubscriptionUpdateBody,
   documentedBody: SubscriptionUpdateDocumented,
@@ -57,6 +58,8 @@ export const subscriptionOperations: Operation[] = [
     method: 'post',
     path: '/subscriptions',
     summary: 'Assign a plan to a customer, or change the plan of a subscription',
+    description:
+      'With the `external_id` of an active subscription and another plan it changes the plan: dearer at once, cheaper at the end of the period. It may begin in the past or later.',
     body: SubscriptionCreateBody,
     documentedBody: SubscriptionCreateDocumented,
     answer: SubscriptionExtendedEnvelope,
@@ -95,6 +98,8 @@ export const subscriptionOperations: Operation[] = [
     method: 'delete',
     path: '/subscriptions/:external_id',
     summary: 'Terminate a subscription',
+    description:
+      'The last invoice is made at once, and what was paid in advance and not used is credited, unless the parameters say otherwise.',
     query: TerminationQuery,
     answer: SubscriptionEnvelope,
     kind: 'command',

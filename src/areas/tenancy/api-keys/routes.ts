@@ -34,6 +34,7 @@ export const apiKeyOperations: Operation[] = [
     method: 'post',
     path: '/api_keys',
     summary: 'Make an API key, whose value this answer alone shows',
+    description: 'No key can grant what it lacks itself.',
     kind: 'command',
     root: 'api_key',
     body: ApiKeyInput,
@@ -90,6 +91,8 @@ export const apiKeyOperations: Operation[] = [
     method: 'post',
     path: '/api_keys/:svc_id/rotate',
     summary: 'Put a new key in the place of one, which may stay valid for a while',
+    description:
+      'The value of the new one is in this answer alone. The old one stays valid until `expires_at`, and ends at once without it.',
     kind: 'command',
     root: 'api_key',
     body: ApiKeyRotation,

@@ -19,6 +19,7 @@ export const accessOperations: Operation[] = [
     permission: 'access',
     tag: 'access',
     summary: 'Check whether a customer may do something now',
+    description: 'One question for features, limits, credit and budgets. Nothing is changed.',
     category: 'access',
     ignoresIdempotencyKey: true,
     root: 'access',

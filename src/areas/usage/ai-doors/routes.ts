@@ -41,6 +41,8 @@ export const aiUsageOperations: Operation[] = [
     name: 'createAiUsage',
     path: '/ai/usage',
     summary: 'Send what a call of a model used, as its provider reported it',
+    description:
+      'The body is the answer of the provider as it came, a stream too. Prompts and answers are kept nowhere.',
     bodyLimitBytes: SINGLE_LIMIT_BYTES,
     query: CreateEventQuery,
     body: AiUsageBody,

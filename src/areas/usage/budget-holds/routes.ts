@@ -25,6 +25,7 @@ export const budgetHoldOperations: Operation[] = [
     method: 'post',
     path: '/budget_decisions',
     summary: 'Settle what was used, and hold what comes next',
+    description: 'Both in one step, so that an agent asks once a turn.',
     category: 'budgets',
     root: 'decision',
     body: DecisionInput,

@@ -21,6 +21,8 @@ export const eventCorrectionOperations: Operation[] = [
     method: 'post',
     path: '/events/corrections',
     summary: 'Amend or retract stored events',
+    description:
+      'Invoiced amounts are made right by credit notes or on the next invoice. Poll it until its `status` is `settled`.',
     kind: 'command',
     root: 'correction',
     body: CorrectionCreate,

@@ -31,6 +31,8 @@ export const eventOperations: Operation[] = [
     name: 'createEvent',
     path: '/events',
     summary: 'Send a usage event',
+    description:
+      'An event answered 200 is stored: the same `transaction_id` of the same subscription counts once however often it is sent, and another content under it is refused with 422. What it costs shows in current usage with the next read.',
     query: CreateEventQuery,
     body: EventBody,
     cloudEvents: { isList: false, body: CloudEventBody },
@@ -42,6 +44,8 @@ export const eventOperations: Operation[] = [
     name: 'createBatchEvents',
     path: '/events/batch',
     summary: 'Send up to 100 usage events, all or nothing, or each for itself with mode=tolerant',
+    description:
+      'The way to high rates. With `mode=tolerant` the answer says of each event whether it is stored, and why not.',
     bodyLimitBytes: BATCH_LIMIT_BYTES,
     query: CreateEventsQuery,
     body: EventsBody,
@@ -55,6 +59,8 @@ export const eventOperations: Operation[] = [
     name: 'createBulkEvents',
     path: '/events/bulk',
     summary: 'Send up to 10 000 usage events, one JSON object a line',
+    description:
+      'The good lines are stored, the bad ones are named with their numbers. Sending the whole again after a break is safe.',
     category: 'events_bulk',
     readsOwnBody: {
       contentType: 'application/x-ndjson',

@@ -33,6 +33,7 @@ export const unmatchedEventOperations: Operation[] = [
     method: 'post',
     path: '/events/unmatched/heal',
     summary: 'Look at unmatched usage events again',
+    description: 'Events that a charge takes by now are counted. Poll the run for its progress.',
     root: 'heal',
     bodyOptional: true,
     kind: 'command',

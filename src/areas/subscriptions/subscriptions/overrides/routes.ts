@@ -28,6 +28,8 @@ const updateCharge: Operation = {
   method: 'put',
   path: CHARGE,
   summary: 'Override a charge for one subscription',
+  description:
+    'From now on this subscription has a plan of its own, which follows changes of the former plan where they are sent with `cascade_updates`.',
   root: 'charge',
   body: ChargeUpdate,
   answer: ChargeEnvelope,
