@@ -8,6 +8,7 @@ import {
 import { z } from 'zod';
 import type { Operation } from '../platform/operation.ts';
 import { ErrorPlaces } from '../platform/schema/error-places.ts';
+import { answerExamples } from './body-examples/answer-examples.ts';
 import { BODY_EXAMPLES, TEXT_EXAMPLES } from './body-examples/body-examples.ts';
 import { CLOUD_EVENT_EXAMPLES } from './body-examples/usage.ts';
 import { errorCodesOf } from './error-codes.ts';
@@ -106,7 +107,13 @@ function routeOf(operation: Operation): RouteConfig {
 const answerOf = (operation: Operation): Record<string, ZodMediaTypeObject> =>
   operation.fileType
     ? { [operation.fileType]: { schema: { type: 'string', format: 'binary' } } }
-    : { 'application/json': { schema: shown(operation) } };
+    : { 'application/json': { schema: shown(operation), ...answered(operation) } };
+
+/** What was answered to the example of its body. */
+function answered({ name }: Operation): { example?: object } {
+  const example = answerExamples()[name];
+  return example === undefined ? {} : { example };
+}
 
 function requestOf(operation: Operation, body: z.ZodType | undefined): NonNullable<RouteConfig['request']> {
   const { name, readsOwnBody: own } = operation;
@@ -164,15 +171,23 @@ function mayAnswer(operation: Operation, status: number, codes: readonly { statu
   return status !== 422 || kind !== 'read' || hasBody || query !== undefined || path.includes(':');
 }
 
-/** What a caller needs beside the body: the permission of its key. */
-function descriptionOf({ summary, permission, mode, method, cloudEvents }: Operation): string {
-  if (permission === null) return `${summary}. Any API key may call it.`;
-  const binary =
-    cloudEvents?.isList === false ? ' A CloudEvent may be in binary mode: headers `ce-…`, the body its data.' : '';
+/** What an operation does, and what a caller needs: the permission of its key. */
+function descriptionOf(operation: Operation): string {
+  const { summary, description, query } = operation;
+  const isList = query instanceof z.ZodObject && 'per_page' in query.shape;
+  const pages = isList ? '20 records are on a page unless `per_page` says otherwise.' : '';
+  return [`${summary}.`, description ?? '', pages, neededBy(operation), binaryOf(operation)].filter(Boolean).join(' ');
+}
+
+function neededBy({ permission, mode, method }: Operation): string {
+  if (permission === null) return 'Any API key may call it.';
   const needed = mode ?? (method === 'get' ? 'read' : 'write');
   const resources = typeof permission === 'string' ? [permission] : permission;
-  return `${summary}. The API key needs ${resources.map((each) => `\`${each}:${needed}\``).join(' or ')}.${binary}`;
+  return `The API key needs ${resources.map((each) => `\`${each}:${needed}\``).join(' or ')}.`;
 }
+
+const binaryOf = ({ cloudEvents }: Operation): string =>
+  cloudEvents?.isList === false ? 'A CloudEvent may be in binary mode: headers `ce-…`, the body its data.' : '';
 
 type JsonSchema = Exclude<NonNullable<ZodMediaTypeObject['schema']>, z.ZodType>;
 

@@ -1,8 +1,10 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BODY_EXAMPLES, TEXT_EXAMPLES } from '../../src/ingress/body-examples/body-examples.ts';
 import { ID } from '../../src/ingress/body-examples/ids.ts';
 import { operations } from '../../src/operations.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { keysOfAnswer, shownAnswer } from '../support/shown-answer.ts';
 import { everythingDone } from './books.ts';
 import { watchAnswers } from './described-answers.ts';
 import { buildWorld, pathOf, type World } from './world.ts';
@@ -75,10 +77,14 @@ const REFUSED: Readonly<Record<string, string>> = {
   writeOffInvoice: '405 invalid_status',
 };
 
+/** What was answered to the examples, for the API description. Written anew by UPDATE_DOCS=1. */
+const ANSWERS = new URL('../../docs/examples/answers.json', import.meta.url);
+
 test('every example of the API description is accepted, or refused with an error that is declared', async () => {
   const [overdue] = (await client.get('/invoices?payment_overdue=true')).body.invoices;
   const made = new Map<string, Shown>([['overdue', overdue.svc_id]]);
   const refused: Record<string, string> = {};
+  const answered: Record<string, object> = {};
   const ids = await idsOfWorld();
   const examples = Object.entries({ ...BODY_EXAMPLES, ...TEXT_EXAMPLES }).map(([name, example]) => ({
     name,
@@ -100,9 +106,15 @@ test('every example of the API description is accepted, or refused with an error
     made.set(name, body);
     const what = body?.resource ?? wordsOf(body?.error_details ?? {});
     if (status !== 200) refused[name] = `${status} ${body?.code} ${what}`.trim();
+    else if (typeof body === 'object' && body !== null) answered[name] = shownAnswer(body);
   }
   expect(refused).toEqual(REFUSED);
   expect([...answers.differences]).toEqual([]);
+  if (process.env.UPDATE_DOCS) writeFileSync(ANSWERS, `${JSON.stringify(answered, null, 1)}\n`);
+  const shown: Record<string, object> = JSON.parse(readFileSync(ANSWERS, 'utf8'));
+  const keys = (all: Record<string, object>) =>
+    Object.fromEntries(Object.entries(all).map(([name, body]) => [name, keysOfAnswer(body)]));
+  expect(keys(answered)).toEqual(keys(shown));
 });
 
 /** What an answer says of its fields. */

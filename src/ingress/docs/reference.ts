@@ -78,7 +78,7 @@ function operationSection(route: Route, { site: { api }, description, inPlace }:
   const { method, path, operation } = route;
   const id = operation.operationId;
   const parameters = (operation.parameters ?? []).map((each) => resolved(description, 'parameters', each));
-  const { curl, typescript } = samplesOf(
+  const { curl, typescript, needsId } = samplesOf(
     api,
     route,
     parameters.filter(({ required }) => required),
@@ -96,6 +96,7 @@ ${errorsOf(description, operation)}
 </div>
 <div class="samples">
 <figure><figcaption>curl</figcaption><pre tabindex="0" data-lang="sh"><code>${curl}</code></pre></figure>
+${needsId ? html`<p class="values"><code>$ID</code>: an identifier that an earlier answer gave, its <code>svc_id</code>.</p>` : ''}
 <details><summary>TypeScript</summary><pre tabindex="0" data-lang="ts"><code>${typescript}</code></pre></details>
 ${
   answer?.example === undefined

@@ -1,3 +1,4 @@
+import { ID } from '../body-examples/ids.ts';
 import type { Media, Parameter, Route } from './description.ts';
 
 /** What stands for the parameters of paths: the records that the examples of bodies make. */
@@ -26,6 +27,8 @@ const NAME_OF_ID = 'ID';
 export interface Samples {
   curl: string;
   typescript: string;
+  /** Whether the reader has to put in an identifier that the service gave. */
+  needsId: boolean;
 }
 
 /**
@@ -44,7 +47,8 @@ export function samplesOf(api: string, route: Route, required: readonly Paramete
   const [type, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   const body = bodyOf(media);
   const verb = method.toUpperCase();
-  return { curl: curlOf({ verb, url, type, body }), typescript: typescriptOf({ verb, url, type, body }) };
+  const curl = curlOf({ verb, url, type, body });
+  return { curl, typescript: typescriptOf({ verb, url, type, body }), needsId: curl.includes(`$${NAME_OF_ID}`) };
 }
 
 const placeOf = (name: string, first: string): string =>
@@ -81,10 +85,13 @@ function curlOf({ verb, url, type, body }: Sent): string {
   const lines = [
     `curl -sS -X ${verb} ${quote}${url}${quote}`,
     `-H "Authorization: Bearer $KEY"`,
-    ...(body === undefined ? [] : [`-H 'Content-Type: ${type}'`, `--data-binary '${body.replaceAll("'", "'\\''")}'`]),
+    ...(body === undefined ? [] : [`-H 'Content-Type: ${type}'`, `--data-binary ${quoted(body)}`]),
   ];
   return lines.join(' \\\n  ');
 }
+
+/** In single quotes, an inner one as `'\''`; identifiers that the service gives are left to the reader's `$ID`. */
+const quoted = (body: string): string => `'${body.replaceAll("'", "'\\''").replaceAll(ID, `'"$${NAME_OF_ID}"'`)}'`;
 
 function typescriptOf({ verb, url, type, body }: Sent): string {
   const address = url.includes(`$${NAME_OF_ID}`) ? `\`${url.replaceAll(`$${NAME_OF_ID}`, `$\{id}`)}\`` : `'${url}'`;
@@ -104,4 +111,5 @@ function typescriptOf({ verb, url, type, body }: Sent): string {
   ].join('\n');
 }
 
-const indented = (body: string): string => body.replaceAll('\n', '\n  ');
+const indented = (body: string): string =>
+  body.replaceAll('\n', '\n  ').replaceAll(`"${ID}"`, NAME_OF_ID.toLowerCase());

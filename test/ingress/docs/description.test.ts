@@ -2,6 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect, test } from 'vitest';
 import { WEBHOOK_TYPES } from '../../../src/areas/messaging/webhook-endpoints/event-types.ts';
 import { CHARGE_MODELS } from '../../../src/engine/pricing/charge-models.ts';
+import { answerExamples } from '../../../src/ingress/body-examples/answer-examples.ts';
 import { openApiDocument } from '../../../src/ingress/openapi.ts';
 import { withNamedParts } from '../../../src/ingress/openapi-components.ts';
 import { operations } from '../../../src/operations.ts';
@@ -12,7 +13,13 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 const whole = openApiDocument(operations, { url: '/api/v1', version: '1.0.0' }) as { [key: string]: Json };
 const served = withNamedParts(whole) as {
-  paths: Record<string, Record<string, { operationId: string; description: string; parameters: Json[] }>>;
+  paths: Record<
+    string,
+    Record<
+      string,
+      { operationId: string; description: string; parameters: Json[]; responses: { [status: string]: Json } }
+    >
+  >;
   webhooks: Record<string, { post: { requestBody: { content: Record<string, { schema: Json }> } } }>;
   components: {
     schemas: Record<string, { properties?: Record<string, Json>; anyOf?: { title?: string }[] }>;
@@ -93,6 +100,16 @@ test('charge properties are typed for the 7 models that are offered (CO41)', () 
   const titles = served.components.schemas.ChargeProperties!.anyOf!.map(({ title }) => title);
   expect(titles).toEqual([...CHARGE_MODELS.filter((model) => model !== 'custom'), 'empty']);
   expect(titles).toHaveLength(7 + 1);
+});
+
+test('an operation with a body shows an answer, unless its example is refused here or it answers no JSON (CO41)', () => {
+  const answers = answerExamples();
+  const shown = Object.values(served.paths)
+    .flatMap((methods) => Object.values(methods))
+    .filter(({ responses }) => JSON.stringify(responses['200'] ?? {}).includes('"example":'))
+    .map(({ operationId }) => operationId);
+  expect(shown.sort()).toEqual(Object.keys(answers).sort());
+  expect(shown.length).toBeGreaterThan(100);
 });
 
 test('a key for repeating is a parameter of every write, and of no read', () => {
