@@ -184,7 +184,8 @@ function errorsOf(description: Description, { responses }: Route['operation']): 
   return html`<details class="part"><summary>Errors (${refusals.map(([status]) => status).join(', ')})</summary>
 <ul class="fields">${refusals.map(([status, response]) => {
     const { description: words } = resolved(description, 'responses', response);
-    const [sentence, codes] = words.split(/: (?=`)/);
+    // A list of codes at the end; other words in backticks belong to the sentence.
+    const [, sentence, codes] = /^(.*): ((?:`[\w-]+`(?:, |$))+)$/.exec(words) ?? [];
     const named = [...(codes ?? '').matchAll(/`([^`]+)`/g)].map(([, code]) => code!);
     return html`<li><code class="name">${status}</code> <span class="type">${STATUS_CODES[status]!}</span><p>${prose(
       named.length > 0 ? sentence! : words,
