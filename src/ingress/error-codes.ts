@@ -79,7 +79,7 @@ const WHOLE: Record<number, readonly CodeRow[]> = {
   404: [
     [
       'object_not_found',
-      'ids',
+      'ids test_clock',
       'The record does not exist, is deleted, or is another organization’s; `resource` names its kind',
       'Check the id or code, and whose key you use',
     ],

@@ -250,6 +250,7 @@ const Settings = z.object({
     .describe('Address from which mails come'),
   MAIL_FROM_DOMAINS: z
     .string()
+    .regex(/^[\w-]+(\.[\w-]+)+(\s*,\s*[\w-]+(\.[\w-]+)+)*$|^$/, 'must be names of domains, divided by commas')
     .default('')
     .transform((text) =>
       text
@@ -356,6 +357,7 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
 /** Example values of settings without a default. */
 const EXAMPLES: Record<string, string> = {
   PUBLIC_URL: 'https://billing.example.com',
+  MAIL_FROM_DOMAINS: 'billing.example.com,shop.example.com',
   DATABASE_URL: 'postgres://user:password@host:5432/name',
   MIGRATION_DATABASE_URL: 'postgres://user:password@host:5432/name',
   READ_DATABASE_URL: 'postgres://user:password@replica:5432/name',

@@ -123,8 +123,9 @@ test('the portal page of a customer with large plans waits in the same line and 
       if (status !== 200) refused.push(status);
       return status;
     });
-    await until(async () => refused.length >= 2);
-    expect(new Set(refused)).toEqual(new Set([503])); // beyond twenty, and what has waited five seconds
+    // Beyond twenty, and what has waited five seconds; some come too fast for one customer.
+    await until(async () => refused.filter((status) => status === 503).length >= 2);
+    expect(refused.filter((status) => status !== 503 && status !== 429)).toEqual([]);
     visits.push(read.then(({ status }) => status));
   });
   expect((await Promise.all(visits)).filter((status) => status === 200).length).toBeGreaterThan(0);

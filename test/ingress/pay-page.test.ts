@@ -407,7 +407,7 @@ describe('a payment request', () => {
     await customer();
     const { made } = await requested(14900);
     const asked = (await mailed()).body;
-    expect(asked).toMatch(/Please ask Seller .* billing@sell\.example how to pay\./);
+    expect(asked).toMatch(/Please ask Seller .*\sbilling@sell\.example\show\sto\spay\./);
     const [text] = await withPayLinks(deployment(), [asked]);
     const links = [...text!.matchAll(/\/pay\/([\w-]+)/g)].map(([, token]) => token!);
     expect(links).toHaveLength(1);

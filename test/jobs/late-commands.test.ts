@@ -74,7 +74,9 @@ test('an estimate whose caller was answered 504 is not run, and a change is', as
 
 test('every command that only computes an answer is marked so', () => {
   const commands = operations.filter((operation) => operation.kind === 'command');
-  const named = commands.filter(({ name, path }) => /estimate|preview|verify/i.test(`${name} ${path}`));
+  const named = commands.filter(
+    ({ name, path }) => /estimate|preview|verify/i.test(`${name} ${path}`) && name !== 'verifyMailSender', // it writes
+  );
   expect(named.length).toBeGreaterThan(0);
   expect(named.filter((operation) => !operation.onlyAnswers).map(({ name }) => name)).toEqual([]);
 });

@@ -3,7 +3,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { boundedPage } from '../../../platform/lists/bounded-page.ts';
-import { countMatching } from '../../../platform/lists/count.ts';
+import { countRecords } from '../../../platform/lists/count.ts';
 import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
 import type { RecipientState } from '../../../platform/mail/mailer.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -52,7 +52,7 @@ export async function showMails(ctx: Context, { query }: { query: MailsQuery }):
     rows: () => db<MailRow[]>`
       select ${columns(db)} from ${tables(db)} where ${where}
       order by mail.id desc limit ${limit} offset ${offset}`,
-    count: () => countMatching(db, db`mails mail where ${where}`),
+    count: () => countRecords(db, db`mails mail where ${where}`),
   });
   return { mails: rows.map(mailView), meta: pageMeta(query, total) };
 }

@@ -163,6 +163,7 @@ export const aiUsageOperations: Operation[] = [
     summary: 'Make the metric of calls of models',
     kind: 'command',
     body: SetupInput,
+    bodyOptional: true,
     answer: SetupEnvelope,
     run: setUp,
   },
