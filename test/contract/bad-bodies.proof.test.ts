@@ -83,6 +83,7 @@ const NOT_PASSING: Record<string, number> = {
   settleWalletHold: 405, // it has expired
   updateWalletHold: 405,
   updateAuditFinding: 404, // nothing was found
+  verifyMailSender: 405, // its code is over
   createProviderReconciliation: 404, // no provider is connected
 };
 

@@ -432,6 +432,7 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
         },
       },
     },
+    verifyMailSender: { body: { mail_sender: { code: '123456' } } },
     updateMailSettings: { body: { mail_settings: { templates: { payment_failed: true } } } },
     updateMailTemplate: {
       body: { mail_template: { subject: '{number} of {seller}', intro: 'Dear {customer_name}', closing: 'Goodbye' } },
