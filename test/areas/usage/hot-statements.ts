@@ -98,18 +98,18 @@ export const hotStatements: readonly HotStatement[] = [
   },
   // Fees: of an invoice, one by its id; pages of 20 and counts of 10 000, of an external subscription and of all.
   {
-    phrase: 'where fee.organization_id = $1 and fee.invoice_id = $2 and fee.deleted_at is null order by',
+    phrase: 'where fee.organization_id = $2 and fee.invoice_id = $3 and fee.deleted_at is null order by',
     indexes: ['fees_invoice'],
     mostBlocks: 100,
   },
-  { phrase: 'and fee.id = $3', indexes: ['fees_invoice', 'fees_pkey'], mostBlocks: 20 },
+  { phrase: 'and fee.id = $4', indexes: ['fees_invoice', 'fees_pkey'], mostBlocks: 20 },
   {
     phrase: 'and fee.external_subscription_id = $6 limit $7) as counted',
     indexes: ['fees_subscription'],
     mostBlocks: 1000,
   },
   {
-    phrase: 'and fee.external_subscription_id = $7 order by fee.created_at, fee.id limit',
+    phrase: 'and fee.external_subscription_id = $8 order by fee.created_at, fee.id limit',
     indexes: ['fees_invoice', 'fees_pkey', 'fees_subscription'],
     mostBlocks: 1200,
   },
