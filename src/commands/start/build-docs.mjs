@@ -65,10 +65,14 @@ function pageOf(name) {
         return `<pre tabindex="0" data-lang="${kind}"><code>${escaped(text)}\n</code></pre>\n`;
       },
       table({ header, rows }) {
-        const cells = (row, tag) =>
-          row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('');
+        const cell = (tag, text) => `<${tag}>${text}</${tag.split(' ')[0]}>`;
+        const cells = (row, tag) => row.map(({ tokens }) => cell(tag, this.parser.parseInline(tokens))).join('');
+        // A column without a name has no header for those who hear the page.
+        const heads = header.map(({ tokens, text }) =>
+          text === '' ? cell('td', '') : cell('th scope="col"', this.parser.parseInline(tokens)),
+        );
         const lines = rows.map((row) => `<tr${idOfRow(name, header, row)}>${cells(row, 'td')}</tr>`);
-        const head = `<thead><tr>${cells(header, 'th scope="col"').replaceAll('</th scope="col">', '</th>')}</tr></thead>`;
+        const head = `<thead><tr>${heads.join('')}</tr></thead>`;
         return `<div class="wide" tabindex="0"><table>${head}<tbody>${lines.join('')}</tbody></table></div>\n`;
       },
       // Marks of the tables that tests rewrite.

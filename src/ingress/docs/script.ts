@@ -72,16 +72,16 @@ export const SCRIPT = `'use strict';
       .filter(([points]) => points > 0).sort((a, b) => b[0] - a[0]).slice(0, 12);
     chosen = -1;
     list.replaceChildren(...found.map(([, [title, hint, to]], index) => {
-      const item = make('li', { id: 'found-' + index, role: 'option' }, make('a', { href: to, tabIndex: -1 }, title, make('small', { textContent: hint })));
-      item.setAttribute('aria-selected', 'false');
-      return item;
+      const link = make('a', { id: 'found-' + index, role: 'option', href: to, tabIndex: -1 }, title, make('small', { textContent: hint }));
+      link.setAttribute('aria-selected', 'false');
+      return make('li', { role: 'presentation' }, link);
     }));
     if (words.length > 0 && found.length === 0) list.replaceChildren(make('li', { role: 'option', textContent: 'Nothing found' }));
     list.hidden = words.length === 0;
     box.setAttribute('aria-expanded', String(!list.hidden));
   };
   const choose = (step) => {
-    const items = [...list.querySelectorAll('li')].filter((item) => item.firstElementChild);
+    const items = [...list.querySelectorAll('a')];
     if (items.length === 0) return;
     chosen = (chosen + step + items.length) % items.length;
     items.forEach((item, index) => item.setAttribute('aria-selected', String(index === chosen)));

@@ -23,7 +23,7 @@ code, pre { font-family: ui-monospace, 'SF Mono', 'Cascadia Code', Menlo, Consol
 .search ul { position: absolute; top: 2.6rem; left: 0; width: min(34rem, 92vw); max-height: 70vh; overflow: auto; margin: 0; padding: .35rem; list-style: none; background: var(--card); border: 1px solid var(--line); border-radius: 10px; box-shadow: var(--shadow); }
 .search li a { display: block; padding: .45rem .6rem; border-radius: 6px; color: var(--text); text-decoration: none; font-size: .92rem; line-height: 1.35; }
 .search li small { display: block; color: var(--soft); font-size: .8rem; }
-.search li[aria-selected=true] a, .search li a:hover { background: var(--ground); }
+.search a[aria-selected=true], .search li a:hover { background: var(--ground); }
 .links { display: flex; align-items: center; gap: 1.25rem; margin-left: auto; font-size: .92rem; }
 .links a { color: var(--soft); text-decoration: none; }
 .links a:hover, .links a[aria-current] { color: var(--text); }
