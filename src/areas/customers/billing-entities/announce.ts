@@ -15,6 +15,31 @@ export async function detailsOf(ctx: Context, entity: BillingEntityRow) {
   );
 }
 
+/** The line of the audit trail about settings that hang on a billing entity. `before`, `after`: by their name. */
+export const settingsActivity = ({ id, code }: BillingEntityRow, before: object, after: object) => ({
+  type: 'billing_entities.updated',
+  resourceType: 'BillingEntity',
+  resourceId: id,
+  object: { svc_id: id, code, ...after },
+  changes: changedKeys(before, after),
+});
+
+/**
+ * Writes a change of such settings into the audit trail and the security log. Rules: logs.md#activity-logs,
+ * logs.md#security-logs.
+ */
+export function recordSettings(
+  ctx: Context,
+  entity: BillingEntityRow,
+  { name, before, after }: { name: string; before: object; after: object },
+): void {
+  const { id, code } = entity;
+  ctx.record({
+    activity: settingsActivity(entity, { [name]: before }, { [name]: after }),
+    security: { event: 'billing_entity.updated', resources: { svc_id: id, code, ...securityDiff(before, after) } },
+  });
+}
+
 /**
  * Writes a billing entity's state into the audit trail and the security log. Rules: logs.md#activity-logs,
  * logs.md#security-logs.

@@ -6,13 +6,12 @@ import { columnValues } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { linkSecrets } from '../../../platform/keys/deployment-keys.ts';
 import { Answer } from '../../../platform/operation.ts';
-import { changedKeys } from '../../../platform/records/changes.ts';
-import { securityDiff } from '../../../platform/records/security-log.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { INVALID } from '../../../platform/schema/fields.ts';
 import { readMailIssuer } from '../../messaging/mails/mail-issuer.ts';
 import { findSender, type SenderRow } from '../../messaging/mails/mail-sender.ts';
 import { codeOf } from '../../messaging/mails/pay-link.ts';
+import { recordSettings } from '../billing-entities/announce.ts';
 import { type BillingEntityRow, getBillingEntity, lockBillingEntity } from '../billing-entities/queries.ts';
 import { mailCode } from './code-mail.ts';
 import type { MailSenderEnvelope, MailSenderUpdate, MailSenderVerification } from './schema.ts';
@@ -136,21 +135,12 @@ const store = ({ db, organizationId, now }: Context, { id }: BillingEntityRow, s
     on conflict (organization_id, billing_entity_id) do update set ${db(values)}`;
 };
 
-function announce(ctx: Context, entity: BillingEntityRow, before: MailSenderEnvelope, after: MailSenderEnvelope): void {
-  ctx.record({
-    activity: {
-      type: 'billing_entities.updated',
-      resourceType: 'BillingEntity',
-      resourceId: entity.id,
-      object: { svc_id: entity.id, code: entity.code, ...after },
-      changes: changedKeys({ ...before }, { ...after }),
-    },
-    security: {
-      event: 'billing_entity.updated',
-      resources: { svc_id: entity.id, code: entity.code, ...securityDiff(before.mail_sender, after.mail_sender) },
-    },
-  });
-}
+const announce = (
+  ctx: Context,
+  entity: BillingEntityRow,
+  before: MailSenderEnvelope,
+  after: MailSenderEnvelope,
+): void => recordSettings(ctx, entity, { name: 'mail_sender', before: before.mail_sender, after: after.mail_sender });
 
 const viewOf = ({ from_name, from_address, reply_to, bcc_issuer, verified_at }: SenderRow): MailSenderEnvelope => ({
   mail_sender: {

@@ -2,10 +2,9 @@ import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { BillingEntityId } from '../../../platform/ids.ts';
-import { changedKeys } from '../../../platform/records/changes.ts';
-import { securityDiff } from '../../../platform/records/security-log.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { TEMPLATE_NAMES, type TemplateName, templateOf } from '../../messaging/mails/templates.ts';
+import { recordSettings } from '../billing-entities/announce.ts';
 import { type BillingEntityRow, getBillingEntity, lockBillingEntity } from '../billing-entities/queries.ts';
 import type { MailSettingsUpdate } from './schema.ts';
 
@@ -40,19 +39,7 @@ export async function updateMailSettings(ctx: Context, { code, body }: { code: s
     on conflict (organization_id, billing_entity_id) do update set
       templates = excluded.templates, updated_at = excluded.updated_at`;
   const after = settingsOf(entity, chosen);
-  ctx.record({
-    activity: {
-      type: 'billing_entities.updated',
-      resourceType: 'BillingEntity',
-      resourceId: entity.id,
-      object: { svc_id: entity.id, code: entity.code, mail_settings: after },
-      changes: changedKeys({ mail_settings: before }, { mail_settings: after }),
-    },
-    security: {
-      event: 'billing_entity.updated',
-      resources: { svc_id: entity.id, code: entity.code, ...securityDiff(before, after) },
-    },
-  });
+  recordSettings(ctx, entity, { name: 'mail_settings', before, after });
   return { mail_settings: after };
 }
 

@@ -1,7 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
-import { changedKeys } from '../../../platform/records/changes.ts';
-import { securityDiff } from '../../../platform/records/security-log.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
+import { recordSettings } from '../billing-entities/announce.ts';
 import { getBillingEntity, lockBillingEntity } from '../billing-entities/queries.ts';
 import { readStoredSettings, storeSettings } from './queries.ts';
 import type { PortalSettingsUpdate } from './schema.ts';
@@ -36,18 +35,6 @@ export async function updatePortalSettings(ctx: Context, { code, body }: { code:
   if (sent.allow) settings.allow = { ...stored.allow, ...sent.allow };
   await storeSettings(ctx, entity.id, { settings, at: ctx.now() });
   const [before, after] = [effectiveSettings(stored), effectiveSettings(settings)];
-  ctx.record({
-    activity: {
-      type: 'billing_entities.updated',
-      resourceType: 'BillingEntity',
-      resourceId: entity.id,
-      object: { svc_id: entity.id, code: entity.code, portal: after },
-      changes: changedKeys({ portal: before }, { portal: after }),
-    },
-    security: {
-      event: 'billing_entity.updated',
-      resources: { svc_id: entity.id, code: entity.code, ...securityDiff(before, after) },
-    },
-  });
+  recordSettings(ctx, entity, { name: 'portal', before, after });
   return { portal: after };
 }

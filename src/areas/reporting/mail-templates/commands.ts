@@ -1,8 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import { changedKeys } from '../../../platform/records/changes.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
+import { settingsActivity } from '../../customers/billing-entities/announce.ts';
 import {
   type BillingEntityRow,
   getBillingEntity,
@@ -155,12 +155,4 @@ const viewOf = (name: TemplateName, locale: DocumentLocale, own: OwnWords | unde
 });
 
 const record = (ctx: Context, entity: BillingEntityRow, before: MailTemplateView, after: MailTemplateView): void =>
-  ctx.record({
-    activity: {
-      type: 'billing_entities.updated',
-      resourceType: 'BillingEntity',
-      resourceId: entity.id,
-      object: { svc_id: entity.id, code: entity.code, mail_template: after },
-      changes: changedKeys({ mail_template: before }, { mail_template: after }),
-    },
-  });
+  ctx.record({ activity: settingsActivity(entity, { mail_template: before }, { mail_template: after }) });
