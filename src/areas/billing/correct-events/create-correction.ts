@@ -62,13 +62,8 @@ export async function createCorrection(ctx: Context, { body }: { body: Correctio
     transaction_id: body.transaction_id ?? null,
     input: inputOf(body),
     api_key_id: ctx.actor.apiKeyId,
+    ...notBegun(ctx),
     total: 1,
-    done: 0,
-    draft_invoices_count: 0,
-    invoices_count: 0,
-    error: null,
-    created_at: ctx.now(),
-    started_at: null,
     finished_at: body.dry_run ? ctx.now() : null,
   };
   const made =
@@ -88,6 +83,17 @@ export async function createCorrection(ctx: Context, { body }: { body: Correctio
   if (made.status === 'settled') announceSettled(ctx, made);
   return { correction: correctionView(made, rows) };
 }
+
+/** What a correction has done before its work begins: nothing. */
+export const notBegun = (ctx: Context) => ({
+  done: 0,
+  draft_invoices_count: 0,
+  invoices_count: 0,
+  error: null,
+  created_at: ctx.now(),
+  started_at: null,
+  finished_at: null,
+});
 
 async function correctOne(ctx: Context, asked: CorrectionRow, body: CorrectionCreate): Promise<CorrectionRow> {
   const { external_subscription_id: externalId } = asked;

@@ -11,7 +11,7 @@ import type { Policy } from '../../catalog/usage-policies/schema.ts';
 import type { EventAmendment, EventToCorrect } from '../../usage/event-corrections/lock-events.ts';
 import { matchAll } from '../../usage/ingest-events/match-all.ts';
 import { createOwed } from '../../usage/ingest-events/owe-in-advance.ts';
-import { correctEvents } from '../correct-events/create-correction.ts';
+import { correctEvents, notBegun } from '../correct-events/create-correction.ts';
 import { listToMatch } from './waiting-calls.ts';
 
 /** Why calls of one subscription are amended, and by whom. */
@@ -49,14 +49,8 @@ export async function amendCalls(
     transaction_id: null,
     input,
     api_key_id: apiKeyId,
+    ...notBegun(ctx),
     total: calls.length,
-    done: 0,
-    draft_invoices_count: 0,
-    invoices_count: 0,
-    error: null,
-    created_at: ctx.now(),
-    started_at: null,
-    finished_at: null,
   };
   await correctEvents(ctx, asked, calls, amendments, null);
   return id;
