@@ -19,9 +19,9 @@ export interface TestClock {
 }
 
 const STEPS = [
-  [t.frame.n1Day, { days: 1 }],
-  [t.frame.n1Week, { days: 7 }],
-  [t.frame.n1Month, { months: 1 }],
+  [t.frame.plusDay, { days: 1 }],
+  [t.frame.plusWeek, { days: 7 }],
+  [t.frame.plusMonth, { months: 1 }],
 ] as const;
 
 const SHOWN = new Intl.DateTimeFormat(globalThis.navigator?.language ?? 'en', {
@@ -43,7 +43,7 @@ export function ClockBar() {
     if (isMoving.value && clock && !isAdvancing) {
       isMoving.value = false;
       void readAllAgain();
-      announce(t.frame.theClockStandsAt(SHOWN.format(new Date(clock.frozen_time))));
+      announce(t.frame.clockStandsAt(SHOWN.format(new Date(clock.frozen_time))));
     } else if (isAdvancing) isMoving.value = true;
   }, [clock?.status, clock?.frozen_time]);
   if (error?.status === 404 && can('test_clock', 'write')) return <NoClock />;
@@ -68,14 +68,14 @@ export function ClockBar() {
         <span aria-hidden="true">◷</span>
         <time dateTime={clock.frozen_time}>
           {SHOWN.format(new Date(clock.frozen_time))}
-          {t.frame.uTC}
+          {t.frame.utc}
         </time>
       </a>
       {isAdvancing ? (
         <>
-          <progress max={100} value={percent ?? undefined} aria-label={t.frame.progressOfTheAdvance} />
+          <progress max={100} value={percent ?? undefined} aria-label={t.frame.clockProgress} />
           <span class="soft">
-            {t.frame.to}
+            {t.frame.clockTarget}
             {clock.target_time && SHOWN.format(new Date(clock.target_time))}
           </span>
           <button
@@ -83,7 +83,7 @@ export function ClockBar() {
             class="quiet"
             onClick={() => void write('POST', '/test_clock/cancel').then(readAllAgain)}
           >
-            {t.frame.stop}
+            {t.frame.clockStop}
           </button>
         </>
       ) : (
@@ -108,15 +108,15 @@ export function ClockBar() {
                 {t.frame.nextBilling}
               </button>
             )}
-            <Action text={t.frame.to2}>
+            <Action text={t.frame.moveToMore}>
               {(close) => (
                 <FormDialog
-                  title={t.frame.moveTheClock}
-                  submit={t.frame.advance}
+                  title={t.frame.moveTitle}
+                  submit={t.frame.move}
                   fields={[
                     {
                       name: 'frozen_time',
-                      label: t.frame.toUTC,
+                      label: t.frame.moveTo,
                       type: 'datetime-local',
                       value: moved(clock.frozen_time, { months: 1 }).slice(0, 19),
                     },
@@ -138,9 +138,9 @@ export function ClockBar() {
       )}
       {clock.status === 'failed' && (
         <>
-          <span class="badge bad">{t.frame.failed}</span>
+          <span class="badge bad">{t.frame.clockFailed}</span>
           <button type="button" onClick={() => void write('POST', '/test_clock/retry').then(readAllAgain)}>
-            {t.frame.tryAgain}
+            {t.frame.clockRetry}
           </button>
         </>
       )}
@@ -153,19 +153,19 @@ export function ClockBar() {
 function NoClock() {
   return (
     <aside class="clock-bar" aria-label={t.frame.testClock}>
-      <span class="soft">{t.frame.thisSandboxLivesInReal}</span>
-      <Action text={t.frame.giveItAClock}>
+      <span class="soft">{t.frame.noClock}</span>
+      <Action text={t.frame.makeClockMore}>
         {(close) => (
           <FormDialog
-            title={t.frame.aClockForThisSandbox}
-            submit={t.frame.makeTheClock}
+            title={t.frame.makeClockTitle}
+            submit={t.frame.makeClock}
             fields={[
               {
                 name: 'frozen_time',
-                label: t.frame.beginsAtUTC,
+                label: t.frame.clockBegins,
                 type: 'datetime-local',
                 value: new Date().toISOString().slice(0, 19),
-                hint: t.frame.anotherTimeThanNowOnly,
+                hint: t.frame.clockBeginsHint,
               },
             ]}
             command={({ frozen_time }) => ({

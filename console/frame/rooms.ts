@@ -139,7 +139,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'keys',
-    text: t.frame.aPIKeys,
+    text: t.frame.keys,
     letter: 'k',
     group: 'build',
     needs: 'api_key',

@@ -42,7 +42,7 @@ export async function openSession(): Promise<void> {
     history.replaceState(null, '', location.pathname + location.search);
     const why = await signIn({ code });
     if (why === undefined) return;
-    entryFault.value = t.frame.thisLinkWasUsedAlready;
+    entryFault.value = t.frame.linkUsed;
   }
   const answer = await fetch(PATH).catch(() => undefined);
   session.value = answer?.ok ? ((await answer.json()) as { session: Session }).session : null;
@@ -64,7 +64,7 @@ export async function signIn(
     },
     body: JSON.stringify({ session: credential }),
   }).catch(() => undefined);
-  if (!answer) return t.frame.theServiceCannotBeReached;
+  if (!answer) return t.frame.unreachable;
   if (answer.ok) {
     const before = new Set(known?.organizations.map(({ svc_id }) => svc_id));
     const entered = ((await answer.json()) as { session: Session }).session;
@@ -78,10 +78,10 @@ export async function signIn(
   }
   if (answer.status === 429) {
     const minutes = Math.ceil(Number(answer.headers.get('retry-after') ?? 60) / 60);
-    return t.frame.tooManyAttemptsFromThis(minutes);
+    return t.frame.tooManyAttempts(minutes);
   }
-  if (answer.status === 422) return t.frame.thisSessionHolds8Organizations;
-  return t.frame.thisKeyIsUnknownOr;
+  if (answer.status === 422) return t.frame.tooManyOrganizations;
+  return t.frame.unknownKey;
 }
 
 export async function signOut(organizationId?: string): Promise<void> {

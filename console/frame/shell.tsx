@@ -19,10 +19,10 @@ import { themeChoice, themes } from './theme.ts';
 const menuIsOpen = signal(false);
 
 const GROUPS = [
-  ['work', t.frame.customersAndMoney],
-  ['sell', t.frame.whatWeSell],
-  ['build', t.frame.integration],
-  ['run', t.frame.operation],
+  ['work', t.frame.menuCustomers],
+  ['sell', t.frame.menuCatalog],
+  ['build', t.frame.menuIntegration],
+  ['run', t.frame.menuOperation],
 ] as const;
 
 /** The console: sign-in, or the frame with the room of the address. */
@@ -54,14 +54,14 @@ function Frame() {
   return (
     <div class={`frame ${isSandbox ? 'sandbox' : ''} ${menuIsOpen.value ? 'menu-open' : ''}`}>
       <a class="skip" href="#content">
-        {t.frame.skipToThePage}
+        {t.frame.skipToPage}
       </a>
       <Menu open={name} />
       <div class="right">
         <Head />
         {isOffline.value && (
           <p class="banner" role="alert">
-            {t.frame.youAreOfflineWhatYou}
+            {t.frame.offline}
           </p>
         )}
         <main id="content">
@@ -142,10 +142,10 @@ function Head() {
           searchIsOpen.value = true;
         }}
       >
-        <span>{t.frame.searchOrJumpTo}</span> <kbd>/</kbd>
+        <span>{t.frame.searchField}</span> <kbd>/</kbd>
       </button>
       <label class="theme">
-        <span class="unseen">{t.frame.colours}</span>
+        <span class="unseen">{t.frame.theme}</span>
         <select
           value={themeChoice.value}
           onChange={(event) => {
@@ -184,7 +184,7 @@ function OrganizationSwitch() {
             {here.signed_in_as.name ? `“${here.signed_in_as.name}”` : 'key'} …{here.signed_in_as.last4}
           </p>
         )}
-        <a href="/console/o/+/home">{t.frame.addAnOrganization}</a>
+        <a href="/console/o/+/home">{t.frame.addOrganizationMore}</a>
         {here && known.length > 1 && (
           <button type="button" class="quiet" onClick={() => void signOut(here.svc_id)}>
             {t.frame.signOutOf(here.name)}
@@ -206,8 +206,8 @@ function OpenRoom() {
   useMemo(forgetRequests, [name, id]);
   if (!room)
     return (
-      <Page title={t.frame.thereIsNoSuchPage}>
-        <Empty title={t.frame.theAddressNamesNoRoom}>
+      <Page title={t.frame.noSuchPage}>
+        <Empty title={t.frame.noSuchRoom}>
           <a href={to('home')}>{t.frame.home}</a>
         </Empty>
       </Page>
@@ -219,8 +219,8 @@ function OpenRoom() {
 function MayNot({ room }: { room: Room }) {
   return (
     <Page title={room.text}>
-      <Empty title={room.needs ? t.frame.thisRoomNeedsThePermission(room.needs) : t.frame.thisRoomIsNotOpen}>
-        <p class="soft">{t.frame.yourKeyDoesNotHave}</p>
+      <Empty title={room.needs ? t.frame.needsPermission(room.needs) : t.frame.roomClosed}>
+        <p class="soft">{t.frame.needsPermissionHint}</p>
       </Empty>
     </Page>
   );
@@ -244,9 +244,9 @@ function Loaded({ room }: { room: Room }) {
   if (failed.value)
     return (
       <div class="notice bad" role="alert">
-        <p>{t.frame.aPartOfTheConsole}</p>
+        <p>{t.frame.chunkMissing}</p>
         <button type="button" onClick={() => location.reload()}>
-          {t.frame.loadThePageAgain}
+          {t.frame.reload}
         </button>
       </div>
     );

@@ -8,7 +8,7 @@ import { entryFault, hasEnded, session, signIn } from './session.ts';
 export function SignIn({ wanted }: { wanted?: string | undefined }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = t.frame.signInMeterstone;
+    document.title = t.frame.signInDocumentTitle;
     heading.current?.focus();
   }, []);
   const known = session.value?.organizations ?? [];
@@ -22,13 +22,13 @@ export function SignIn({ wanted }: { wanted?: string | undefined }) {
         </svg>
       </div>
       <h1 ref={heading} tabIndex={-1}>
-        {known.length > 0 ? t.frame.addAnOrganization2 : t.frame.signInToMeterstone}
+        {known.length > 0 ? t.frame.addOrganization : t.frame.signInTitle}
       </h1>
       {wanted !== undefined && wanted !== '+' && (
         <p class="soft">
-          {t.frame.thisPageBelongsTo}
+          {t.frame.pageBelongsTo}
           {wanted}
-          {t.frame.signInWithAKey}
+          {t.frame.signInForPage}
         </p>
       )}
       {entryFault.value && (
@@ -48,8 +48,8 @@ export function SignIn({ wanted }: { wanted?: string | undefined }) {
         </p>
       )}
       <p class="soft">
-        {t.frame.theKeyStaysInThe}
-        <code>{t.frame.npmRunOrgConsoleNAME}</code>.
+        {t.frame.signInAbout}
+        <code>{t.frame.linkCommand}</code>.
       </p>
     </main>
   );
@@ -59,12 +59,12 @@ export function SignIn({ wanted }: { wanted?: string | undefined }) {
 export function SignInAgain() {
   return (
     <Dialog
-      title={t.frame.yourSessionHasEnded}
+      title={t.frame.sessionEnded}
       onClose={() => {
         hasEnded.value = false;
       }}
     >
-      <p class="soft">{t.frame.signInAgainToGo}</p>
+      <p class="soft">{t.frame.sessionEndedHint}</p>
       <KeyForm />
     </Dialog>
   );
@@ -85,7 +85,7 @@ function KeyForm() {
   return (
     <form class="card" onSubmit={(event) => void enter(event as unknown as SubmitEvent)}>
       <div class="field">
-        <label for="secret">{isOperator.value ? t.frame.operatorToken : t.frame.aPIKey}</label>
+        <label for="secret">{isOperator.value ? t.frame.operatorToken : t.frame.apiKey}</label>
         <input
           id="secret"
           name="secret"
@@ -110,7 +110,7 @@ function KeyForm() {
             isOperator.value = !isOperator.value;
           }}
         >
-          {isOperator.value ? t.frame.useAnAPIKey : t.frame.iRunThisService}
+          {isOperator.value ? t.frame.useApiKey : t.frame.useOperatorToken}
         </button>
         <button type="submit" class="main" disabled={isSending.value}>
           {isSending.value ? t.frame.signingIn : t.frame.signIn}

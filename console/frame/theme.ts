@@ -4,9 +4,9 @@ import { t } from '../texts/en.ts';
 const STORED = 'meterstone-colours';
 
 export const themes = [
-  ['system', t.frame.system],
-  ['light', t.frame.light],
-  ['dark', t.frame.dark],
+  ['system', t.frame.themeSystem],
+  ['light', t.frame.themeLight],
+  ['dark', t.frame.themeDark],
 ] as const;
 type Theme = (typeof themes)[number][0];
 

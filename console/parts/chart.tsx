@@ -96,7 +96,7 @@ export function Chart({
           {t.parts.asTable}
         </button>
         <button type="button" class="quiet small" onClick={() => void copyText(csv())}>
-          {t.parts.copyCSV}
+          {t.parts.copyCsv}
         </button>
       </figcaption>
       {isTable ? (
@@ -104,7 +104,7 @@ export function Chart({
           <table>
             <thead>
               <tr>
-                <th scope="col">{isTime ? t.parts.timeUTC : t.parts.units}</th>
+                <th scope="col">{isTime ? t.parts.timeUtc : t.parts.units}</th>
                 {series.map(({ label }) => (
                   <th key={label} scope="col" class="number">
                     {label}

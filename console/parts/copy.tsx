@@ -44,7 +44,7 @@ export function Id({ of }: { of: string }) {
   return (
     <span class="id">
       <code>{of}</code>
-      <Copy text={of} label={t.parts.copy2(of)} />
+      <Copy text={of} label={t.parts.copyOf(of)} />
     </span>
   );
 }

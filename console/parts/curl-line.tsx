@@ -10,7 +10,7 @@ export function CurlLine({ request }: { request: ApiRequest }) {
       <pre tabIndex={0} role="region" aria-label={`${request.method} ${request.path}`}>
         {line}
       </pre>
-      <Copy text={line} label={t.parts.copyTheCurlLine} />
+      <Copy text={line} label={t.parts.copyCurl} />
     </div>
   );
 }

@@ -32,7 +32,7 @@ export function Figure({
     <div class="figure">
       <span class="label">
         {label}
-        <button type="button" class="icon why" aria-label={t.parts.whereComesFrom(label)} onClick={() => setOpen(true)}>
+        <button type="button" class="icon why" aria-label={t.parts.originOf(label)} onClick={() => setOpen(true)}>
           ?
         </button>
       </span>

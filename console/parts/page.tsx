@@ -26,7 +26,7 @@ export function Page({
   const heading = useRef<HTMLHeadingElement>(null);
   const path = address.value.split('?')[0];
   useEffect(() => {
-    document.title = t.parts.meterstone(title);
+    document.title = t.parts.documentTitle(title);
   }, [title]);
   useEffect(() => {
     heading.current?.focus({ preventScroll: true });
@@ -64,8 +64,8 @@ function Requests() {
         {t.parts.madeBy(requests.length, requests.length === 1 ? 'request' : 'requests')}
       </button>
       {isOpen && (
-        <Dialog title={t.parts.requestsOfThisPage} onClose={() => setOpen(false)}>
-          <p class="soft">{t.parts.setKEYToAKey}</p>
+        <Dialog title={t.parts.pageRequests} onClose={() => setOpen(false)}>
+          <p class="soft">{t.parts.pageRequestsHint}</p>
           {requests.map((request) => (
             <CurlLine key={request.path} request={request} />
           ))}
@@ -112,7 +112,7 @@ export function Facts({ of }: { of: readonly (readonly [label: string, value: Co
 /** Tabs of a record, each with an address. */
 export function Tabs({ of, open }: { of: readonly { name: string; text: string; href: string }[]; open: string }) {
   return (
-    <nav class="tabs" aria-label={t.parts.partsOfThisPage}>
+    <nav class="tabs" aria-label={t.parts.pageParts}>
       {of.map(({ name, text, href }) => (
         <a key={name} href={href} aria-current={name === open ? 'page' : undefined}>
           {text}

@@ -42,14 +42,14 @@ const RESOURCE = /^(read|write)_action_not_allowed_for_(\w+)$/;
 
 export function sentenceOf(error: ApiError): string {
   const [, mode, resource] = RESOURCE.exec(error.code ?? '') ?? [];
-  if (resource) return t.parts.yourKeyMayNotAsk(mode, resource.replaceAll('_', ' '), resource, mode);
-  if (error.status === 0) return t.parts.theServiceCannotBeReached;
-  if (error.status === 404) return t.parts.thereIsNoSuchRecord;
-  if (error.status === 401) return t.parts.youAreSignedOut;
-  if (error.status === 429) return t.parts.tooManyRequestsAtThe;
-  if (error.status === 405 && error.code === 'test_clock_advancing') return t.parts.theClockIsAdvancingNothing;
-  if (error.status === 504) return t.parts.theAnswerIsNotThere;
-  if (error.status >= 500) return t.parts.theServiceCouldNotAnswer;
+  if (resource) return t.parts.forbidden(mode, resource.replaceAll('_', ' '), resource, mode);
+  if (error.status === 0) return t.parts.unreachable;
+  if (error.status === 404) return t.parts.notFound;
+  if (error.status === 401) return t.parts.signedOut;
+  if (error.status === 429) return t.parts.tooManyRequests;
+  if (error.status === 405 && error.code === 'test_clock_advancing') return t.parts.clockAdvancing;
+  if (error.status === 504) return t.parts.writePending;
+  if (error.status >= 500) return t.parts.serviceFailed;
   return error.message;
 }
 

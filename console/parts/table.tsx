@@ -92,7 +92,7 @@ export function Pager({ meta }: { meta: PageMeta }) {
         {t.parts.page}
         {page}
         {meta.total_pages ? ` of ${meta.total_pages}` : ''}
-        {total === null ? '' : t.parts.inAll(total.toLocaleString())}
+        {total === null ? '' : t.parts.total(total.toLocaleString())}
       </span>
       <button type="button" class="quiet" disabled={!next} onClick={() => setFilters({ page: String(next) })}>
         {t.parts.older}

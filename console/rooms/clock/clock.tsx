@@ -27,24 +27,20 @@ export default function Clock() {
   const show = query.get('show') ?? '';
   const clock = useRead<{ test_clock: TestClock }>('/test_clock');
   return (
-    <Page
-      title={t.clock.testClock}
-      badge={clock.data && <Badge of={clock.data.test_clock.status} />}
-      under={t.clock.theTimeOfThisSandbox}
-    >
+    <Page title={t.clock.title} badge={clock.data && <Badge of={clock.data.test_clock.status} />} under={t.clock.under}>
       {clock.error?.status === 404 ? (
-        <Empty title={t.clock.thisSandboxLivesInReal}>
-          <p class="soft">{t.clock.giveItAClockWith}</p>
+        <Empty title={t.clock.noClock}>
+          <p class="soft">{t.clock.noClockHint}</p>
         </Empty>
       ) : (
         <>
           <div class="bar">
             <Choices
-              label={t.clock.whatToShow}
+              label={t.clock.which}
               name="show"
               options={[
                 ['', t.clock.timeline],
-                ['mails', t.clock.mailsCaught],
+                ['mails', t.clock.caughtMails],
               ]}
             />
           </div>
@@ -64,17 +60,17 @@ function Timeline() {
     <Shown of={list} rows={10}>
       {({ timeline, meta }) =>
         timeline.length === 0 ? (
-          <Empty title={t.clock.nothingHasHappenedYet} />
+          <Empty title={t.clock.nothingYet} />
         ) : (
           <>
             {byDay(timeline).map(([date, entries]) => (
               <Section key={date} title={day(date)}>
                 <Table
-                  label={t.clock.whatHappenedOn(day(date))}
+                  label={t.clock.dayTable(day(date))}
                   rows={entries}
                   keyOf={({ sequence }) => String(sequence)}
                   columns={[
-                    { head: t.clock.uTC, cell: ({ at }) => at.slice(11, 19) },
+                    { head: t.clock.utc, cell: ({ at }) => at.slice(11, 19) },
                     { head: t.clock.what, cell: ({ name }) => name.replace('.', ' ').replaceAll('_', ' ') },
                     { head: t.clock.kind, cell: ({ kind }) => <Badge of={kind} tone="plain" />, isExtra: true },
                     { head: t.clock.record, cell: (entry) => <Subject of={entry} /> },

@@ -23,8 +23,8 @@ export function Mails() {
     <Shown of={list}>
       {({ mails }) =>
         mails.length === 0 ? (
-          <Empty title={t.clock.noMailYet}>
-            <p class="soft">{t.clock.aSandboxSendsNoMail}</p>
+          <Empty title={t.clock.noMails}>
+            <p class="soft">{t.clock.noMailsHint}</p>
           </Empty>
         ) : (
           <>
@@ -47,7 +47,7 @@ export function Mails() {
                     </button>
                   ),
                 },
-                { head: t.clock.to, cell: (mail) => mail.to.join(', ') },
+                { head: t.clock.recipientHead, cell: (mail) => mail.to.join(', ') },
                 { head: t.clock.made, cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
               ]}
             />
@@ -59,7 +59,7 @@ export function Mails() {
                 }}
               >
                 <p class="soft">
-                  {t.clock.to2}
+                  {t.clock.recipientLine}
                   {opened.value.to.join(', ')}
                 </p>
                 <pre class="json">{opened.value.text}</pre>

@@ -11,8 +11,8 @@ const TEXTS = [
   ['address_line1', t.customers.address],
   ['zipcode', t.customers.postalCode],
   ['city', t.customers.city],
-  ['country', t.customers.countryTwoLetters],
-  ['currency', t.customers.currencyThreeLetters],
+  ['country', t.customers.countryField],
+  ['currency', t.customers.currencyField],
   ['timezone', t.customers.timeZone],
   ['tax_identification_number', t.customers.taxNumber],
 ] as const;
@@ -32,7 +32,7 @@ export function CustomerForm({ customer, onClose }: { customer?: Customer; onClo
                 name: 'external_id',
                 label: t.customers.externalId,
                 isNeeded: true,
-                hint: t.customers.whatYourApplicationCallsThis,
+                hint: t.customers.externalIdHint,
               },
             ]),
         ...TEXTS.map(([name, label]) => ({ name, label, value: customer?.[name] ?? '' })),
@@ -56,12 +56,12 @@ export function CustomerForm({ customer, onClose }: { customer?: Customer; onClo
 
 /** Ends a customer; what was invoiced stays. */
 export const deletesCustomer = ({ external_id }: Customer): Offer => ({
-  text: t.customers.deleteIt,
+  text: t.customers.delete,
   title: t.customers.deleteCustomer,
   submit: t.customers.deleteForGood,
   needs: 'customer',
   typed: external_id,
-  about: t.customers.itsSubscriptionsEndNowAnd,
+  about: t.customers.deleteAbout,
   onDone: () => go(to('customers')),
   command: () => ({ method: 'DELETE', path: `/customers/${encodeURIComponent(external_id)}` }),
 });

@@ -57,7 +57,7 @@ export function CustomerPage({ externalId }: { externalId: string }) {
       {({ customer }) => (
         <Page
           title={customerName(customer)}
-          back={{ href: to('customers'), text: t.customers.customers }}
+          back={{ href: to('customers'), text: t.customers.title }}
           under={
             <>
               <Id of={customer.external_id} /> {customer.email && `· ${customer.email}`}
@@ -145,8 +145,8 @@ function Balance({ externalId, customer }: { externalId: string; customer: Custo
               key={`due ${currency}`}
               label={`Due${shown.length > 1 ? ` · ${currency}` : ''}`}
               value={money(sum(open), currency)}
-              note={t.customers.open(open.length, open.length === 1 ? 'invoice' : 'invoices')}
-              origin={{ path, formula: t.customers.theSumOfTotalDue }}
+              note={t.customers.openInvoices(open.length, open.length === 1 ? 'invoice' : 'invoices')}
+              origin={{ path, formula: t.customers.dueFormula }}
             />,
             <Figure
               key={`overdue ${currency}`}
@@ -155,10 +155,10 @@ function Balance({ externalId, customer }: { externalId: string; customer: Custo
               tone={late.length > 0 ? 'bad' : undefined}
               note={
                 late.length === 0
-                  ? t.customers.nothingIsLate
-                  : t.customers.since(day(late.map((i) => i.payment_due_date).sort()[0]))
+                  ? t.customers.nothingOverdue
+                  : t.customers.overdueSince(day(late.map((i) => i.payment_due_date).sort()[0]))
               }
-              origin={{ path, formula: t.customers.theSameOfThoseWhose }}
+              origin={{ path, formula: t.customers.overdueFormula }}
             />,
           ];
         })}
@@ -167,8 +167,8 @@ function Balance({ externalId, customer }: { externalId: string; customer: Custo
           key={wallet.svc_id}
           label={wallet.name ?? t.customers.wallet}
           value={money(wallet.ongoing_balance_cents, wallet.currency)}
-          note={t.customers.beforeTheUsageOfNow(money(wallet.balance_cents, wallet.currency))}
-          origin={{ path: walletsPath, formula: t.customers.ongoingBalanceCentsOfThe, answer: wallet }}
+          note={t.customers.walletNote(money(wallet.balance_cents, wallet.currency))}
+          origin={{ path: walletsPath, formula: t.customers.walletFormula, answer: wallet }}
         />
       ))}
     </div>
@@ -188,8 +188,8 @@ function Overview({ externalId }: { externalId: string }) {
           <Shown of={subscriptions}>
             {({ subscriptions: rows }) =>
               rows.length === 0 ? (
-                <Empty title={t.customers.noSubscription}>
-                  <p class="soft">{t.customers.subscribeThisCustomerToA}</p>
+                <Empty title={t.customers.noSubscriptions}>
+                  <p class="soft">{t.customers.noSubscriptionsHint}</p>
                 </Empty>
               ) : (
                 <Table
@@ -205,7 +205,7 @@ function Overview({ externalId }: { externalId: string }) {
                     },
                     { head: t.customers.state, cell: ({ status }) => <Badge of={status} /> },
                     {
-                      head: t.customers.feeOfAPeriod,
+                      head: t.customers.periodFee,
                       cell: ({ plan_amount_cents, plan_amount_currency }) =>
                         money(plan_amount_cents, plan_amount_currency),
                       isNumber: true,
@@ -254,11 +254,11 @@ function Details({ customer }: { customer: Customer }) {
           [t.customers.currency, customer.currency],
           [t.customers.timeZone, customer.applicable_timezone],
           [
-            t.customers.daysToPay,
-            customer.net_payment_term === null ? t.customers.asTheBillingEntity : customer.net_payment_term,
+            t.customers.netTerm,
+            customer.net_payment_term === null ? t.customers.netTermOfEntity : customer.net_payment_term,
           ],
           [t.customers.billingEntity, customer.billing_entity_code],
-          [t.customers.since2, <When at={customer.created_at} />],
+          [t.customers.createdAt, <When at={customer.created_at} />],
           [t.customers.id, <Id of={customer.svc_id} />],
           ...customer.metadata.map(({ key, value }) => [key, value] as const),
         ]}

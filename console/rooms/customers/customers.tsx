@@ -31,7 +31,7 @@ function List() {
     summaries.data?.customer_summaries.find((summary) => summary.svc_id === svc_id);
   return (
     <Page
-      title={t.customers.customers}
+      title={t.customers.title}
       actions={
         can('customer', 'write') && (
           <Action text={t.customers.newCustomer} isMain>
@@ -41,22 +41,22 @@ function List() {
       }
     >
       <div class="bar">
-        <SearchField label={t.customers.nameIdOrEmail} />
+        <SearchField label={t.customers.search} />
       </div>
       <Shown of={list} rows={8}>
         {({ customers, meta }) =>
           customers.length === 0 ? (
-            <Empty title={search === '' ? t.customers.noCustomersYet : t.customers.noCustomerMatches(search)}>
+            <Empty title={search === '' ? t.customers.none : t.customers.noneFound(search)}>
               {search === '' ? (
-                <p class="soft">{t.customers.aCustomerIsWhomYou}</p>
+                <p class="soft">{t.customers.noneHint}</p>
               ) : (
-                <a href={to('customers')}>{t.customers.showAllCustomers}</a>
+                <a href={to('customers')}>{t.customers.showAll}</a>
               )}
             </Empty>
           ) : (
             <>
               <Table
-                label={t.customers.customers}
+                label={t.customers.title}
                 rows={customers}
                 keyOf={({ svc_id }) => svc_id}
                 href={({ external_id }) => to('customers', external_id)}
@@ -84,7 +84,7 @@ function List() {
                     cell: (customer) => day(summaryOf(customer)?.last_event_on),
                     isExtra: true,
                   },
-                  { head: t.customers.since2, cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
+                  { head: t.customers.createdAt, cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
                 ]}
               />
               <Pager meta={meta} />

@@ -17,8 +17,8 @@ export function Payments({ id }: { id: string }) {
     <Shown of={list}>
       {({ payments, meta }) =>
         payments.length === 0 ? (
-          <Empty title={t.customers.noPaymentsYet}>
-            <p class="soft">{t.customers.paymentsByAProviderAnd}</p>
+          <Empty title={t.customers.noPayments}>
+            <p class="soft">{t.customers.noPaymentsHint}</p>
           </Empty>
         ) : (
           <>
@@ -42,7 +42,7 @@ export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
         </a>
       )),
   },
-  { head: t.customers.byIt, cell: ({ type, payment_provider_type }) => payment_provider_type ?? type, isExtra: true },
+  { head: t.customers.by, cell: ({ type, payment_provider_type }) => payment_provider_type ?? type, isExtra: true },
   {
     head: t.customers.state,
     cell: ({ payment_status, provider_error }) => (

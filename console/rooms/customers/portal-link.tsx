@@ -33,20 +33,20 @@ export function PortalLink({ externalId }: { externalId: string }) {
         {t.customers.portalLink}
       </button>
       {isOpen.value && (
-        <Dialog title={t.customers.theCustomersOwnPage} onClose={close}>
+        <Dialog title={t.customers.portalTitle} onClose={close}>
           {error.value && <Failure error={error.value} again={() => void open()} />}
           {!error.value && url.value === undefined && <Loading rows={1} />}
           {url.value !== undefined && (
             <>
-              <p class="soft">{t.customers.whoHasThisLinkSees}</p>
+              <p class="soft">{t.customers.portalAbout}</p>
               <div class="curl">
                 <pre>{url.value}</pre>
-                <Copy text={url.value} label={t.customers.copyTheLink} />
+                <Copy text={url.value} label={t.customers.copyLink} />
               </div>
               {/^https?:/.test(url.value) && (
                 <div class="actions">
                   <a class="button" href={url.value} target="_blank" rel="noreferrer">
-                    {t.customers.openIt}
+                    {t.customers.openPortal}
                   </a>
                 </div>
               )}

@@ -15,17 +15,17 @@ export function EventPage({ transactionId }: { transactionId: string }) {
       {({ event }) => (
         <Page
           title={event.transaction_id}
-          back={{ href: to('events'), text: t.events.events }}
+          back={{ href: to('events'), text: t.events.title }}
           under={
             <>
               {event.code}
-              {t.events.of}{' '}
+              {t.events.ofSubscription}{' '}
               <a href={to('subscriptions', event.external_subscription_id)}>{event.external_subscription_id}</a>
             </>
           }
           actions={
             <button type="button" onClick={() => void copyText(factsOf(event))}>
-              {t.events.copyForTheCustomer}
+              {t.events.copyForCustomer}
             </button>
           }
         >
@@ -50,10 +50,10 @@ export function EventPage({ transactionId }: { transactionId: string }) {
 
 const factsOf = (event: Event): string =>
   [
-    t.events.event(event.transaction_id),
+    t.events.copiedHead(event.transaction_id),
     `Metric: ${event.code}`,
     `Subscription: ${event.external_subscription_id}`,
-    t.events.timeOfUse2(event.timestamp),
+    t.events.copiedTime(event.timestamp),
     `Stored: ${event.created_at}`,
     `Properties: ${JSON.stringify(event.properties)}`,
   ].join('\n');

@@ -32,11 +32,11 @@ function Explorer() {
   const isUnmatched = query.get('show') === 'unmatched';
   return (
     <Page
-      title={t.events.events}
-      under={t.events.whatArrivedNewestFirstThe}
+      title={t.events.title}
+      under={t.events.under}
       actions={
         can('event', 'write') && (
-          <Action text={t.events.sendAnEvent} isMain>
+          <Action text={t.events.sendTitle} isMain>
             {(close) => <SendEvent onClose={close} />}
           </Action>
         )
@@ -44,7 +44,7 @@ function Explorer() {
     >
       <div class="bar">
         <Choices
-          label={t.events.whichEvents}
+          label={t.events.which}
           name="show"
           options={[
             ['', t.events.all],
@@ -78,19 +78,19 @@ function List() {
     <Shown of={list} rows={10}>
       {({ events, meta }) =>
         events.length === 0 ? (
-          <Empty title={query.size > 0 ? t.events.noEventIsLikeThat : t.events.noEventsYet}>
+          <Empty title={query.size > 0 ? t.events.noneFiltered : t.events.none}>
             {query.size > 0 ? (
               <button type="button" onClick={() => setFilters({ subscription: undefined, code: undefined })}>
-                {t.events.showAllEvents}
+                {t.events.showAll}
               </button>
             ) : (
-              <p class="soft">{t.events.sendOneFromHereOr}</p>
+              <p class="soft">{t.events.noneHint}</p>
             )}
           </Empty>
         ) : (
           <>
             <Table
-              label={t.events.events}
+              label={t.events.title}
               rows={events}
               keyOf={({ svc_id }) => svc_id}
               href={({ transaction_id }) => to('events', transaction_id)}

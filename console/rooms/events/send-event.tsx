@@ -14,7 +14,7 @@ export function SendEvent({ subscriptionId, onClose }: { subscriptionId?: string
   const first = metrics.data.billable_metrics[0];
   return (
     <FormDialog
-      title={t.events.sendAnEvent}
+      title={t.events.sendTitle}
       submit={t.events.send}
       onClose={onClose}
       fields={[
@@ -22,7 +22,7 @@ export function SendEvent({ subscriptionId, onClose }: { subscriptionId?: string
         { name: 'code', label: t.events.metric, type: 'select', options, value: first?.code ?? '' },
         {
           name: 'properties',
-          label: t.events.propertiesAsJSON,
+          label: t.events.propertiesField,
           type: 'textarea',
           value: first?.field_name ? JSON.stringify({ [first.field_name]: 1 }) : '{}',
         },

@@ -16,10 +16,10 @@ interface Group {
 }
 
 const REASONS: Record<string, string> = {
-  metric_not_found: t.events.noMetricHasThisCode,
-  subscription_not_found: t.events.noSubscriptionHasThisId,
-  no_charge: t.events.thePlanHasNoCharge,
-  property_missing: t.events.thePropertyThatTheMetric,
+  metric_not_found: t.events.reasonNoMetric,
+  subscription_not_found: t.events.reasonNoSubscription,
+  no_charge: t.events.reasonNoCharge,
+  property_missing: t.events.reasonNoProperty,
 };
 
 /** Events that nothing bills, by why; once the cause is mended they are matched again. */
@@ -29,21 +29,21 @@ export function Unmatched() {
     <Shown of={reading}>
       {({ unmatched_summary }) =>
         unmatched_summary.length === 0 ? (
-          <Empty title={t.events.everyEventIsBilled}>
-            <p class="soft">{t.events.eventsWhoseCodeSubscriptionOr}</p>
+          <Empty title={t.events.noUnmatched}>
+            <p class="soft">{t.events.noUnmatchedHint}</p>
           </Empty>
         ) : (
           <Table
-            label={t.events.eventsThatNothingBills}
+            label={t.events.unmatchedTable}
             rows={unmatched_summary}
             keyOf={({ reason, code }) => `${reason} ${code}`}
             columns={[
               { head: t.events.why, cell: ({ reason }) => REASONS[reason] ?? reason.replaceAll('_', ' ') },
               { head: t.events.metricCode, cell: ({ code }) => <code>{code}</code> },
-              { head: t.events.events, cell: (group) => count(group.count), isNumber: true },
+              { head: t.events.title, cell: (group) => count(group.count), isNumber: true },
               { head: t.events.last, cell: ({ last_seen_at }) => <When at={last_seen_at} />, isExtra: true },
               {
-                head: t.events.forExample,
+                head: t.events.example,
                 cell: ({ sample_transaction_ids: ids }) => <code>{ids.slice(0, 2).join(', ')}</code>,
                 isExtra: true,
               },
@@ -53,11 +53,11 @@ export function Unmatched() {
                   <Offers
                     of={[
                       {
-                        text: t.events.matchAgain,
-                        title: t.events.matchTheseEventsAgain,
-                        submit: t.events.matchAgain,
+                        text: t.events.heal,
+                        title: t.events.healTitle,
+                        submit: t.events.heal,
                         needs: 'event',
-                        about: t.events.onceTheMetricThePlan,
+                        about: t.events.healAbout,
                         command: () => ({ method: 'POST', path: '/events/unmatched/heal', body: { heal: { code } } }),
                       },
                     ]}

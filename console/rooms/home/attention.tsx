@@ -17,21 +17,21 @@ interface Row {
 
 /** Words and the list that shows it, where the console has one. */
 const KINDS: Record<string, { text: string; room?: string; filters?: Filters }> = {
-  audit_findings: { text: t.home.findingsOfTheAuditOf },
-  payment_provider_failing: { text: t.home.paymentProvidersCannotBeReached },
-  invoice_generation_errors: { text: t.home.invoicesCouldNotBeMade, room: 'invoices', filters: { show: 'broken' } },
-  test_clock_failed: { text: t.home.advanceOfTheClockFailed, room: 'clock' },
+  audit_findings: { text: t.home.auditFindings },
+  payment_provider_failing: { text: t.home.providersFailing },
+  invoice_generation_errors: { text: t.home.generationErrors, room: 'invoices', filters: { show: 'broken' } },
+  test_clock_failed: { text: t.home.clockFailed, room: 'clock' },
   invoices_failed: { text: t.home.invoicesFailed, room: 'invoices', filters: { show: 'broken' } },
-  payments_failed: { text: t.home.paymentsFailedAndAreStill, room: 'invoices', filters: { show: 'failed' } },
-  disputes_open: { text: t.home.disputesAreOpen, room: 'invoices', filters: { show: 'disputed' } },
-  webhook_endpoints_failing: { text: t.home.webhookEndpointsFailOrAre, room: 'webhooks' },
-  unmatched_events: { text: t.home.eventsThatNothingBills, room: 'events', filters: { show: 'unmatched' } },
-  mails_failed: { text: t.home.mailsCouldNotBeSent },
-  mails_unsent: { text: t.home.mailsWaitThereIsNo },
+  payments_failed: { text: t.home.paymentsFailed, room: 'invoices', filters: { show: 'failed' } },
+  disputes_open: { text: t.home.disputesOpen, room: 'invoices', filters: { show: 'disputed' } },
+  webhook_endpoints_failing: { text: t.home.endpointsFailing, room: 'webhooks' },
+  unmatched_events: { text: t.home.unmatchedEvents, room: 'events', filters: { show: 'unmatched' } },
+  mails_failed: { text: t.home.mailsFailed },
+  mails_unsent: { text: t.home.mailsUnsent },
   top_ups_failed: { text: t.home.topUpsFailed },
-  invoices_overdue: { text: t.home.invoicesAreOverdue, room: 'invoices', filters: { show: 'overdue' } },
-  drafts_to_finalize: { text: t.home.draftsBecomeFinalToday, room: 'invoices', filters: { show: 'draft' } },
-  api_keys_expiring: { text: t.home.aPIKeysEndWithin14, room: 'keys' },
+  invoices_overdue: { text: t.home.invoicesOverdue, room: 'invoices', filters: { show: 'overdue' } },
+  drafts_to_finalize: { text: t.home.draftsToFinalize, room: 'invoices', filters: { show: 'draft' } },
+  api_keys_expiring: { text: t.home.keysExpiring, room: 'keys' },
 };
 
 const TONES = { critical: 'bad', warning: 'wait', info: 'plain' } as const;
@@ -66,7 +66,7 @@ export function Attention() {
                 <Badge of="good" tone="good">
                   ✓
                 </Badge>
-                <span>{t.home.nothingNeedsYouNoFailed}</span>
+                <span>{t.home.nothingNeeded}</span>
               </li>
             )}
           </ul>

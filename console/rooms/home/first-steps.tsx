@@ -21,44 +21,44 @@ export function FirstSteps() {
   const isDone = ({ data }: { data: Some | undefined }) => (data?.meta.total_count ?? 0) > 0;
   const steps: { text: string; done: boolean; content: ComponentChildren }[] = [
     {
-      text: t.home.sayWhatIsCounted,
+      text: t.home.stepMetric,
       done: isDone(metrics),
       content: (
         <p class="soft">
-          {t.home.aMetricTurnsEventsInto}
-          <a href={to('metrics')}>{t.home.makeAMetric}</a>
+          {t.home.stepMetricAbout}
+          <a href={to('metrics')}>{t.home.stepMetricLink}</a>
         </p>
       ),
     },
     {
-      text: t.home.setAPrice,
+      text: t.home.stepPlan,
       done: isDone(plans),
       content: (
         <p class="soft">
-          {t.home.aPlanHoldsTheFee}
-          <a href={to('plans', 'new')}>{t.home.makeAPlan}</a>
+          {t.home.stepPlanAbout}
+          <a href={to('plans', 'new')}>{t.home.stepPlanLink}</a>
         </p>
       ),
     },
     {
-      text: t.home.addACustomerAndSubscribe,
+      text: t.home.stepCustomer,
       done: isDone(customers),
       content: (
         <p class="soft">
-          <a href={to('customers')}>{t.home.makeACustomer}</a>
-          {t.home.thenSubscribeItToThe}
+          <a href={to('customers')}>{t.home.stepCustomerLink}</a>
+          {t.home.stepCustomerAfter}
         </p>
       ),
     },
     {
-      text: t.home.sendUsage,
+      text: t.home.stepUsage,
       done: isDone(events),
       content: (
         <>
           <p class="soft">
-            {t.home.fromThe}
-            <a href={to('events')}>{t.home.events}</a>
-            {t.home.roomOrFromYourApplication}
+            {t.home.stepUsageBefore}
+            <a href={to('events')}>{t.home.stepUsageLink}</a>
+            {t.home.stepUsageAfter}
           </p>
           <CurlLine
             request={{
@@ -71,24 +71,24 @@ export function FirstSteps() {
       ),
     },
     {
-      text: t.home.letAMonthPassAnd,
+      text: t.home.stepInvoice,
       done: isDone(invoices),
       content: (
         <p class="soft">
-          {t.home.inASandboxTheClock} <a href={to('invoices')}>{t.home.invoice}</a>
-          {t.home.saysWhyItCostsWhat}
+          {t.home.stepInvoiceBefore} <a href={to('invoices')}>{t.home.stepInvoiceLink}</a>
+          {t.home.stepInvoiceAfter}
         </p>
       ),
     },
   ];
   return (
-    <Section title={t.home.fromNothingToTheFirst}>
+    <Section title={t.home.stepsTitle}>
       <ol class="card steps-list">
         {steps.map(({ text, done, content }) => (
           <li key={text} class={done ? 'done' : ''}>
             <b>
               {text}
-              {done && <span class="unseen">{t.home.done}</span>}
+              {done && <span class="unseen">{t.home.stepDone}</span>}
             </b>
             <div>{content}</div>
           </li>

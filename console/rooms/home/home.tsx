@@ -23,7 +23,7 @@ export default function Home() {
   const figures = overview.data?.overview;
   const isNew = figures ? figures.customers.count === 0 : activities.data?.activity_logs.length === 0;
   return (
-    <Page title={organization.value?.name ?? t.home.home} under={t.home.howTheMonthIsGoing}>
+    <Page title={organization.value?.name ?? t.home.title} under={t.home.under}>
       {isNew && <FirstSteps />}
       {can('analytic') && !isNew && (
         <Shown of={overview}>
@@ -33,13 +33,13 @@ export default function Home() {
                 <MonthFigures key={each.currency} of={each} isAlone={currencies.length === 1} />
               ))}
               <div class="figures">
-                <CountFigure label={t.home.customers} of={counts.customers} note={t.home.thatAreNotDeleted} />
+                <CountFigure label={t.home.customers} of={counts.customers} note={t.home.customersNote} />
                 <CountFigure
                   label={t.home.activeSubscriptions}
                   of={counts.active_subscriptions}
-                  note={t.home.atThisMoment}
+                  note={t.home.activeSubscriptionsNote}
                 />
-                <CountFigure label={t.home.eventsToday} of={counts.events_today} note={t.home.storedSinceMidnightUTC} />
+                <CountFigure label={t.home.eventsToday} of={counts.events_today} note={t.home.eventsTodayNote} />
               </div>
             </>
           )}
@@ -55,7 +55,7 @@ export default function Home() {
         )}
       </div>
       {can('activity_log') && (
-        <Section title={t.home.whatHappenedLast} more={<a href={to('logs')}>{t.home.allActivities}</a>}>
+        <Section title={t.home.activitiesTitle} more={<a href={to('logs')}>{t.home.allActivities}</a>}>
           <Shown of={activities}>{({ activity_logs }) => <ActivityList activities={activity_logs} />}</Shown>
         </Section>
       )}
@@ -69,7 +69,7 @@ function CountFigure({ label, of, note }: { label: string; of: Count; note: stri
       label={label}
       value={`${count(of.count)}${of.more ? '+' : ''}`}
       note={note}
-      origin={{ path: OVERVIEW_PATH, formula: t.home.countOfTheAnswerIt, answer: of }}
+      origin={{ path: OVERVIEW_PATH, formula: t.home.countFormula, answer: of }}
     />
   );
 }

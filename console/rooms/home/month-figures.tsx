@@ -11,36 +11,39 @@ export function MonthFigures({ of, isAlone }: { of: CurrencyOverview; isAlone: b
   return (
     <div class="figures">
       <Figure
-        label={name(t.home.revenueThisMonth)}
+        label={name(t.home.revenue)}
         value={money(revenue.month_to_date_cents, currency)}
         change={changeOf(revenue.month_to_date_cents, revenue.same_days_last_month_cents)}
-        note={t.home.againstOnTheSameDays(money(revenue.same_days_last_month_cents, currency))}
+        note={t.home.revenueNote(money(revenue.same_days_last_month_cents, currency))}
         origin={{
           path,
-          formula: t.home.revenueMonthToDateCents,
+          formula: t.home.revenueFormula,
           answer: revenue,
         }}
       />
       <Figure
-        label={name(t.home.recurringEachMonth)}
+        label={name(t.home.mrr)}
         value={money(mrr.ending, currency)}
         change={changeOf(mrr.ending, mrr.starting)}
-        note={t.home.sinceTheMonthBegan}
-        origin={{ path, formula: t.home.mrrEndingTheChangeIs, answer: mrr }}
+        note={t.home.mrrNote}
+        origin={{ path, formula: t.home.mrrFormula, answer: mrr }}
       />
       <Figure
-        label={name(t.home.usageThisMonth)}
+        label={name(t.home.usage)}
         value={money(usage, currency)}
-        note={t.home.notInvoicedYetOrIn}
-        origin={{ path, formula: t.home.usageToDateCentsPriced }}
+        note={t.home.usageNote}
+        origin={{ path, formula: t.home.usageFormula }}
       />
       <Figure
         label={name(t.home.collected)}
         value={percentOf(collection.rate)}
-        note={t.home.paidOpen(money(collection.succeeded_cents, currency), money(collection.pending_cents, currency))}
+        note={t.home.collectedNote(
+          money(collection.succeeded_cents, currency),
+          money(collection.pending_cents, currency),
+        )}
         origin={{
           path,
-          formula: t.home.collectionRatePaidPaidOpen,
+          formula: t.home.collectedFormula,
           answer: collection,
         }}
       />
@@ -48,12 +51,8 @@ export function MonthFigures({ of, isAlone }: { of: CurrencyOverview; isAlone: b
         label={name(t.home.overdue)}
         value={money(overdue.total_cents, currency)}
         tone={overdue.total_cents > 0 ? 'bad' : undefined}
-        note={
-          overdue.invoices_count > 0
-            ? t.home.invoicesPastTheirDueDate(count(overdue.invoices_count))
-            : t.home.nothingIsPastItsDue
-        }
-        origin={{ path, formula: t.home.overdueTotalCentsWhatIs, answer: overdue }}
+        note={overdue.invoices_count > 0 ? t.home.overdueNote(count(overdue.invoices_count)) : t.home.nothingOverdue}
+        origin={{ path, formula: t.home.overdueFormula, answer: overdue }}
       />
     </div>
   );

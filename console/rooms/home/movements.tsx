@@ -16,10 +16,10 @@ interface Movement {
 }
 
 const PARTS = [
-  ['mrr_new', t.home.newIt, 'good'],
-  ['mrr_expansion', t.home.expansion, 'good'],
-  ['mrr_contraction', t.home.contraction, 'bad'],
-  ['mrr_churn', t.home.churn, 'bad'],
+  ['mrr_new', t.home.mrrNew, 'good'],
+  ['mrr_expansion', t.home.mrrExpansion, 'good'],
+  ['mrr_contraction', t.home.mrrContraction, 'bad'],
+  ['mrr_churn', t.home.mrrChurn, 'bad'],
 ] as const;
 
 /** How recurring revenue moved since the month began, by currency. */
@@ -28,7 +28,7 @@ export function Movements() {
   const currencies = [...new Set(data?.mrr_movements.map(({ amount_currency }) => amount_currency))];
   if (!data || currencies.length === 0) return null;
   return (
-    <Section title={t.home.howRecurringRevenueMoved}>
+    <Section title={t.home.movementsTitle}>
       {currencies.map((currency) => {
         const rows = data.mrr_movements.filter(({ amount_currency }) => amount_currency === currency);
         const bar = (label: string, value: number, tone?: 'good' | 'bad') => ({
@@ -40,9 +40,9 @@ export function Movements() {
         return (
           <div class="card padded" key={currency}>
             <Bars
-              label={t.home.movementsOfRecurringRevenueIn(currency)}
+              label={t.home.movementsLabel(currency)}
               of={[
-                bar(t.home.atTheStart, rows[0]!.starting_mrr),
+                bar(t.home.mrrStart, rows[0]!.starting_mrr),
                 ...PARTS.map(([key, label, tone]) =>
                   bar(
                     label,
@@ -50,7 +50,7 @@ export function Movements() {
                     tone,
                   ),
                 ),
-                bar(t.home.now, rows.at(-1)!.ending_mrr),
+                bar(t.home.mrrNow, rows.at(-1)!.ending_mrr),
               ]}
             />
           </div>
@@ -65,11 +65,11 @@ export function Ageing({ currencies }: { currencies: readonly CurrencyOverview[]
   const late = currencies.filter(({ overdue }) => overdue.total_cents > 0);
   if (late.length === 0) return null;
   return (
-    <Section title={t.home.overdueByDays}>
+    <Section title={t.home.ageingTitle}>
       {late.map(({ currency, overdue }) => (
         <div class="card padded" key={currency}>
           <Bars
-            label={t.home.overdueInByDays(currency)}
+            label={t.home.ageingLabel(currency)}
             of={Object.entries(overdue.ageing).map(([days, cents]) => ({
               label: `${days.replace('-', ' to ').replace('+', ' and more')} days`,
               value: cents,

@@ -58,7 +58,7 @@ export function Fees({ fees, currency }: { fees: readonly Fee[]; currency: strin
               <button
                 type="button"
                 class="small"
-                aria-label={t.invoices.whyFor(money(fee.amount_cents, currency), fee.item.name)}
+                aria-label={t.invoices.whyLabel(money(fee.amount_cents, currency), fee.item.name)}
                 onClick={() => {
                   opened.value = fee;
                 }}
@@ -85,7 +85,9 @@ function partsOf({ item, events_count }: Fee): string {
   const values = [...Object.values(item.filters ?? {}).flat(), ...Object.values(item.grouped_by ?? {})];
   return [
     ...values.filter((value) => value !== null),
-    ...(events_count === null ? [item.type.replaceAll('_', ' ')] : [t.invoices.events(decimal(String(events_count)))]),
+    ...(events_count === null
+      ? [item.type.replaceAll('_', ' ')]
+      : [t.invoices.eventCount(decimal(String(events_count)))]),
   ].join(' · ');
 }
 
@@ -109,7 +111,7 @@ function Why({ fee, onClose }: { fee: Fee; onClose: () => void }) {
           <>
             {!explanation.explainable && (
               <p class="notice">
-                {t.invoices.thisFeeCannotBeExplained}
+                {t.invoices.notExplained}
                 {explanation.reason?.replaceAll('_', ' ')}.
               </p>
             )}
@@ -121,12 +123,12 @@ function Why({ fee, onClose }: { fee: Fee; onClose: () => void }) {
             {explanation.check && (
               <p>
                 <Badge of="check" tone={explanation.check.equal ? 'good' : 'bad'}>
-                  {explanation.check.equal ? t.invoices.recomputedEqual : t.invoices.recomputedDiffers}
+                  {explanation.check.equal ? t.invoices.verifiedEqual : t.invoices.verifiedDifferent}
                 </Badge>{' '}
                 <span class="soft">
                   {money(explanation.check.explained_amount_cents, fee.amount_currency)}
-                  {t.invoices.computedAnew} {money(explanation.check.stored_amount_cents, fee.amount_currency)}
-                  {t.invoices.onTheInvoice}
+                  {t.invoices.recomputedAmount} {money(explanation.check.stored_amount_cents, fee.amount_currency)}
+                  {t.invoices.invoicedAmount}
                 </span>
               </p>
             )}
@@ -139,7 +141,7 @@ function Why({ fee, onClose }: { fee: Fee; onClose: () => void }) {
                     showsEvents.value = !showsEvents.value;
                   }}
                 >
-                  {t.invoices.itsEvents(
+                  {t.invoices.toggleEvents(
                     showsEvents.value ? t.invoices.hide : t.invoices.show,
                     decimal(String(explanation.events.count)),
                   )}
@@ -181,12 +183,12 @@ function EventsOfFee({ id }: { id: string }) {
               },
             ]}
           />
-          <nav class="pager" aria-label={t.invoices.pagesOfEvents}>
+          <nav class="pager" aria-label={t.invoices.eventPages}>
             <button type="button" class="quiet" disabled={page.value === 1} onClick={() => page.value--}>
-              {t.invoices.former}
+              {t.invoices.previousPage}
             </button>
             <button type="button" class="quiet" disabled={!meta.next_page} onClick={() => page.value++}>
-              {t.invoices.next}
+              {t.invoices.nextPage}
             </button>
           </nav>
         </>

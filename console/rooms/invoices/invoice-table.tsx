@@ -24,14 +24,14 @@ export function InvoiceTable({
       {({ invoices, meta }) =>
         invoices.length === 0 ? (
           (empty ?? (
-            <Empty title={t.invoices.noInvoicesYet}>
-              <p class="soft">{t.invoices.theFirstOneIsMade}</p>
+            <Empty title={t.invoices.none}>
+              <p class="soft">{t.invoices.noneHint}</p>
             </Empty>
           ))
         ) : (
           <>
             <Table
-              label={t.invoices.invoices}
+              label={t.invoices.title}
               rows={invoices}
               keyOf={({ svc_id }) => svc_id}
               href={({ svc_id }) => to('invoices', svc_id)}
@@ -48,15 +48,19 @@ export function InvoiceTable({
                       },
                     ]),
                 { head: t.invoices.state, cell: (invoice) => <InvoiceBadge invoice={invoice} /> },
-                { head: t.invoices.issued, cell: ({ issuing_date }) => day(issuing_date), isExtra: true },
-                { head: t.invoices.payableUntil, cell: ({ payment_due_date }) => day(payment_due_date), isExtra: true },
+                { head: t.invoices.issuedHead, cell: ({ issuing_date }) => day(issuing_date), isExtra: true },
+                {
+                  head: t.invoices.payableUntilHead,
+                  cell: ({ payment_due_date }) => day(payment_due_date),
+                  isExtra: true,
+                },
                 {
                   head: t.invoices.total,
                   cell: ({ total_amount_cents, currency }) => money(total_amount_cents, currency),
                   isNumber: true,
                 },
                 {
-                  head: t.invoices.stillDue,
+                  head: t.invoices.due,
                   cell: ({ total_due_amount_cents, currency, status }) =>
                     status === 'finalized' && total_due_amount_cents > 0 ? (
                       money(total_due_amount_cents, currency)

@@ -38,23 +38,23 @@ export function InvoicePage({ id }: { id: string }) {
     <Shown of={reading} rows={10}>
       {({ invoice }) => (
         <Page
-          title={invoice.number || t.invoices.draftOf(customerName(invoice.customer))}
+          title={invoice.number || t.invoices.draftTitle(customerName(invoice.customer))}
           badge={<InvoiceBadge invoice={invoice} />}
-          back={{ href: to('invoices'), text: t.invoices.invoices }}
+          back={{ href: to('invoices'), text: t.invoices.title }}
           under={
             <>
               {money(invoice.total_amount_cents, invoice.currency)}
-              {t.invoices.to}{' '}
+              {t.invoices.givenTo}{' '}
               <a href={to('customers', invoice.customer.external_id)}>{customerName(invoice.customer)}</a>
-              {t.invoices.issued2} {day(invoice.issuing_date)}
-              {t.invoices.payableUntil2}
+              {t.invoices.issuedLine} {day(invoice.issuing_date)}
+              {t.invoices.payableUntilLine}
               {day(invoice.payment_due_date)}
             </>
           }
           actions={
             <>
               <button type="button" onClick={() => void copyText(factsOf(invoice))}>
-                {t.invoices.copyForTheCustomer}
+                {t.invoices.copyForCustomer}
               </button>
               <InvoiceActions invoice={invoice} />
             </>
@@ -67,7 +67,7 @@ export function InvoicePage({ id }: { id: string }) {
             </div>
           ))}
           <Section
-            title={t.invoices.whatIsBilled}
+            title={t.invoices.feesSection}
             more={
               invoice.last_verification && (
                 <Badge of="verified" tone={invoice.last_verification.status === 'verified' ? 'good' : 'bad'}>
@@ -78,7 +78,7 @@ export function InvoicePage({ id }: { id: string }) {
           >
             <Fees fees={invoice.fees} currency={invoice.currency} />
           </Section>
-          <Section title={t.invoices.fromFeesToTheAmount}>
+          <Section title={t.invoices.totalsSection}>
             <SumSteps of={stepsOf(invoice)} currency={invoice.currency} />
           </Section>
           {payments.data && payments.data.payments.length > 0 && (
@@ -97,7 +97,7 @@ export function InvoicePage({ id }: { id: string }) {
                         t.invoices.usage,
                         <>
                           {day(period.charges_from_datetime)} – {day(period.charges_to_datetime)}
-                          {t.invoices.of}{' '}
+                          {t.invoices.ofCustomer}{' '}
                           <a href={to('subscriptions', period.external_subscription_id)}>
                             {period.external_subscription_id}
                           </a>

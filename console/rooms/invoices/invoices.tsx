@@ -34,19 +34,19 @@ function List() {
   );
   return (
     <Page
-      title={t.invoices.invoices}
+      title={t.invoices.title}
       actions={
         <Offers
           of={[
-            show === 'draft' && run(t.invoices.finalizeAllDrafts, t.invoices.finalizeAll, '/invoices/finalize_all'),
-            show === 'failed' && run(t.invoices.tryAllAgain, t.invoices.tryAll, '/invoices/retry_all'),
+            show === 'draft' && run(t.invoices.finalizeAllAbout, t.invoices.finalizeAll, '/invoices/finalize_all'),
+            show === 'failed' && run(t.invoices.retryAllAbout, t.invoices.retryAll, '/invoices/retry_all'),
           ]}
         />
       }
     >
       <div class="bar">
         <Choices
-          label={t.invoices.whichInvoices}
+          label={t.invoices.which}
           name="show"
           options={[
             ['', t.invoices.all],
@@ -59,14 +59,14 @@ function List() {
             ['broken', t.invoices.notMade],
           ]}
         />
-        <SearchField label={t.invoices.numberCustomerOrId} />
+        <SearchField label={t.invoices.search} />
       </div>
       <InvoiceTable
         list={list}
         empty={
           show === '' && search === '' ? undefined : (
-            <Empty title={t.invoices.noInvoiceIsLikeThat}>
-              <a href={to('invoices')}>{t.invoices.showAllInvoices}</a>
+            <Empty title={t.invoices.noneFiltered}>
+              <a href={to('invoices')}>{t.invoices.showAll}</a>
             </Empty>
           )
         }
@@ -79,6 +79,6 @@ const run = (text: string, submit: string, path: string): Offer => ({
   text,
   submit,
   needs: 'invoice',
-  about: t.invoices.itBeginsNowAndGoes,
+  about: t.invoices.runAbout,
   command: () => ({ method: 'POST', path }),
 });

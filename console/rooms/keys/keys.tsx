@@ -33,8 +33,8 @@ export default function Keys() {
   };
   return (
     <Page
-      title={t.keys.aPIKeys}
-      under={t.keys.youAreSignedInWith(organization.value?.signed_in_as.last4)}
+      title={t.keys.title}
+      under={t.keys.signedInWith(organization.value?.signed_in_as.last4)}
       actions={
         mayWrite && (
           <Action text={t.keys.newKey} isMain>
@@ -46,7 +46,7 @@ export default function Keys() {
       <Shown of={list}>
         {({ api_keys }) => (
           <Table
-            label={t.keys.aPIKeys}
+            label={t.keys.title}
             rows={api_keys}
             keyOf={({ svc_id }) => svc_id}
             columns={[
@@ -82,17 +82,17 @@ export default function Keys() {
                           text: t.keys.rotate,
                           title: `Rotate the key …${key.last4}`,
                           needs: 'api_key',
-                          about: t.keys.aNewKeyTakesIts,
+                          about: t.keys.rotateAbout,
                           onDone: show,
                           command: () => ({ method: 'POST', path: `/api_keys/${key.svc_id}/rotate` }),
                         },
                         {
                           text: t.keys.end,
                           title: `End the key …${key.last4}`,
-                          submit: t.keys.endIt,
+                          submit: t.keys.endKey,
                           needs: 'api_key',
                           typed: key.last4,
-                          about: t.keys.whoeverUsesItIsRefused,
+                          about: t.keys.endAbout,
                           command: () => ({ method: 'DELETE', path: `/api_keys/${key.svc_id}` }),
                         },
                       ]}
@@ -104,12 +104,12 @@ export default function Keys() {
           />
         )}
       </Shown>
-      <Section title={t.keys.signedInToTheConsole}>
+      <Section title={t.keys.sessionsTitle}>
         <Sessions />
       </Section>
       {shown.value && (
         <Dialog
-          title={t.keys.whatTheKeyMayDo(shown.value.last4)}
+          title={t.keys.permissionsTitle(shown.value.last4)}
           onClose={() => {
             shown.value = undefined;
           }}
@@ -128,15 +128,15 @@ export default function Keys() {
       )}
       {made.value !== undefined && (
         <Dialog
-          title={t.keys.yourNewKey}
+          title={t.keys.newKeyTitle}
           onClose={() => {
             made.value = undefined;
           }}
         >
-          <p>{t.keys.copyItNowItIs}</p>
+          <p>{t.keys.newKeyAbout}</p>
           <div class="curl">
             <pre>{made.value}</pre>
-            <Copy text={made.value} label={t.keys.copyTheKey} />
+            <Copy text={made.value} label={t.keys.copyKey} />
           </div>
         </Dialog>
       )}
@@ -148,7 +148,7 @@ function rightsOf({ permissions }: Key): string {
   const all = Object.values(permissions);
   const writes = all.filter((modes) => modes.includes('write')).length;
   const reads = all.filter((modes) => modes.includes('read')).length;
-  return writes === 0 ? t.keys.readResources(reads) : t.keys.readWriteResources(reads, writes);
+  return writes === 0 ? t.keys.readsOnly(reads) : t.keys.readsAndWrites(reads, writes);
 }
 
 function NewKey({ onClose, onDone }: { onClose: () => void; onDone: (answer: unknown) => void }) {
@@ -160,16 +160,16 @@ function NewKey({ onClose, onDone }: { onClose: () => void; onDone: (answer: unk
       onClose={onClose}
       onDone={onDone}
       fields={[
-        { name: 'name', label: t.keys.name, isNeeded: true, placeholder: t.keys.shopProduction },
+        { name: 'name', label: t.keys.name, isNeeded: true, placeholder: t.keys.nameExample },
         {
           name: 'rights',
           label: t.keys.may,
           type: 'select',
           value: 'all',
           options: [
-            ['all', t.keys.doWhatMyKeyMay],
-            ['read', t.keys.readWhatMyKeyMay],
-            ['events', t.keys.sendAndReadEventsOnly],
+            ['all', t.keys.scopeSame],
+            ['read', t.keys.scopeRead],
+            ['events', t.keys.scopeEvents],
           ],
         },
       ]}

@@ -29,7 +29,7 @@ export function Sessions() {
           columns={[
             { head: t.keys.browser, cell: ({ user_agent }) => shortAgent(user_agent) },
             { head: t.keys.address, cell: ({ remote_address }) => <code>{remote_address}</code> },
-            { head: t.keys.key2, cell: ({ api_key_last4 }) => <code>…{api_key_last4}</code> },
+            { head: t.keys.sessionKey, cell: ({ api_key_last4 }) => <code>…{api_key_last4}</code> },
             { head: t.keys.lastSeen, cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
             { head: t.keys.ends, cell: ({ expires_at }) => <When at={expires_at} />, isExtra: true },
             {
@@ -39,9 +39,9 @@ export function Sessions() {
                   of={[
                     {
                       text: t.keys.signOut,
-                      title: t.keys.signThisBrowserOut,
+                      title: t.keys.signOutTitle,
                       needs: 'api_key',
-                      about: t.keys.itsNextRequestIsRefused,
+                      about: t.keys.signOutAbout,
                       command: () => ({ method: 'DELETE', path: `/console_sessions/${svc_id}` }),
                     },
                   ]}

@@ -5,7 +5,7 @@ import { t } from '../../texts/en.ts';
 
 /** Activities, newest first, each with the record that it is about. */
 export function ActivityList({ activities }: { activities: readonly Activity[] }) {
-  if (activities.length === 0) return <p class="soft">{t.logs.nothingHasHappenedYet}</p>;
+  if (activities.length === 0) return <p class="soft">{t.logs.nothingHappened}</p>;
   return (
     <ul class="list card">
       {activities.map((activity) => (
@@ -28,7 +28,7 @@ export function ActivityList({ activities }: { activities: readonly Activity[] }
   );
 }
 
-const BY: Record<string, string> = { api: t.logs.byAPI, front: t.logs.inTheConsole, system: t.logs.byTheService };
+const BY: Record<string, string> = { api: t.logs.byApi, front: t.logs.byConsole, system: t.logs.byService };
 
 /** `invoice.payment_overdue` as words. */
 const words = (type: string): string => {

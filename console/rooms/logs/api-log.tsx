@@ -44,16 +44,16 @@ export function ApiLog() {
       <Shown of={list} rows={8}>
         {({ api_logs, meta }) =>
           api_logs.length === 0 ? (
-            <Empty title={t.logs.noRequestIsLikeThat} />
+            <Empty title={t.logs.noneFiltered} />
           ) : (
             <>
               <Table
-                label={t.logs.aPIRequests}
+                label={t.logs.apiRequests}
                 rows={api_logs}
                 keyOf={({ request_id, logged_at }) => request_id + logged_at}
                 columns={[
                   {
-                    head: t.logs.request,
+                    head: t.logs.requestHead,
                     cell: (row) => (
                       <button
                         type="button"
@@ -89,9 +89,9 @@ export function ApiLog() {
           }}
         >
           <p class="soft">
-            {t.logs.request2}
+            {t.logs.requestLine}
             <code>{opened.value.request_id}</code>
-            {t.logs.answered}
+            {t.logs.answeredLine}
             {opened.value.http_status}
           </p>
           <CurlLine

@@ -14,14 +14,14 @@ import { ApiLog } from './api-log.tsx';
 export default function Logs() {
   const show = route.value.query.get('show') ?? '';
   return (
-    <Page title={t.logs.logs}>
+    <Page title={t.logs.title}>
       <div class="bar">
         <Choices
           label={t.logs.whichLog}
           name="show"
           options={[
             ['', t.logs.activities],
-            ...(can('api_log') ? [['api', t.logs.aPIRequests] as const] : []),
+            ...(can('api_log') ? [['api', t.logs.apiRequests] as const] : []),
             ...(can('security_log') ? [['security', t.logs.security] as const] : []),
           ]}
         />
@@ -70,8 +70,8 @@ function Security() {
     <Shown of={list} rows={8}>
       {({ security_logs, meta }) =>
         security_logs.length === 0 ? (
-          <Empty title={t.logs.nothingYet}>
-            <p class="soft">{t.logs.keysThatAreMadeOr}</p>
+          <Empty title={t.logs.noSecurity}>
+            <p class="soft">{t.logs.noSecurityHint}</p>
           </Empty>
         ) : (
           <>
@@ -88,7 +88,7 @@ function Security() {
                   isExtra: true,
                 },
                 {
-                  head: t.logs.browserOrProgram,
+                  head: t.logs.userAgent,
                   cell: ({ device_info }) => device_info.user_agent ?? <span class="soft">–</span>,
                   isExtra: true,
                 },

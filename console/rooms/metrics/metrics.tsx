@@ -23,12 +23,12 @@ interface Metric {
 }
 
 const AGGREGATIONS = [
-  ['count_agg', t.metrics.numberOfEvents],
-  ['sum_agg', t.metrics.sumOfAProperty],
-  ['max_agg', t.metrics.greatestValueOfAProperty],
-  ['unique_count_agg', t.metrics.numberOfDifferentValues],
-  ['latest_agg', t.metrics.latestValue],
-  ['weighted_sum_agg', t.metrics.sumWeightedByTime],
+  ['count_agg', t.metrics.countAgg],
+  ['sum_agg', t.metrics.sumAgg],
+  ['max_agg', t.metrics.maxAgg],
+  ['unique_count_agg', t.metrics.uniqueCountAgg],
+  ['latest_agg', t.metrics.latestAgg],
+  ['weighted_sum_agg', t.metrics.weightedSumAgg],
 ] as const;
 
 export default function Metrics() {
@@ -47,8 +47,8 @@ function List() {
   );
   return (
     <Page
-      title={t.metrics.metrics}
-      under={t.metrics.howEventsTurnIntoUnits}
+      title={t.metrics.title}
+      under={t.metrics.under}
       actions={
         can('billable_metric', 'write') && (
           <Action text={t.metrics.newMetric} isMain>
@@ -60,20 +60,20 @@ function List() {
       <Shown of={list}>
         {({ billable_metrics, meta }) =>
           billable_metrics.length === 0 ? (
-            <Empty title={t.metrics.noMetricsYet}>
-              <p class="soft">{t.metrics.forExampleCountTheEvents}</p>
+            <Empty title={t.metrics.none}>
+              <p class="soft">{t.metrics.noneHint}</p>
             </Empty>
           ) : (
             <>
               <Table
-                label={t.metrics.metrics}
+                label={t.metrics.title}
                 rows={billable_metrics}
                 keyOf={({ svc_id }) => svc_id}
                 href={({ code }) => to('metrics', code)}
                 columns={[
                   { head: t.metrics.name, cell: ({ name }) => name },
                   { head: t.metrics.code, cell: ({ code }) => <code>{code}</code> },
-                  { head: t.metrics.unitsAre, cell: countedBy },
+                  { head: t.metrics.aggregation, cell: countedBy },
                 ]}
               />
               <Pager meta={meta} />
@@ -90,16 +90,12 @@ function MetricPage({ code }: { code: string }) {
   return (
     <Shown of={reading}>
       {({ billable_metric: metric }) => (
-        <Page
-          title={metric.name}
-          back={{ href: to('metrics'), text: t.metrics.metrics }}
-          under={<Id of={metric.code} />}
-        >
+        <Page title={metric.name} back={{ href: to('metrics'), text: t.metrics.title }} under={<Id of={metric.code} />}>
           <div class="card padded">
             <Facts
               of={[
-                [t.metrics.unitsAre, countedBy(metric)],
-                [t.metrics.carriedOverToTheNext, metric.recurring ? 'yes' : 'no'],
+                [t.metrics.aggregation, countedBy(metric)],
+                [t.metrics.recurring, metric.recurring ? 'yes' : 'no'],
                 [t.metrics.description, metric.description],
                 [t.metrics.plans, count(metric.plans_count)],
                 [t.metrics.activeSubscriptions, count(metric.active_subscriptions_count)],
@@ -121,17 +117,17 @@ function MetricForm({ onClose }: { onClose: () => void }) {
       submit={t.metrics.createMetric}
       onClose={onClose}
       fields={[
-        { name: 'name', label: t.metrics.name, isNeeded: true, placeholder: t.metrics.aPICalls },
+        { name: 'name', label: t.metrics.name, isNeeded: true, placeholder: t.metrics.nameExample },
         {
           name: 'code',
           label: t.metrics.code,
           isNeeded: true,
-          placeholder: t.metrics.calls,
-          hint: t.metrics.eventsNameTheMetricBy,
+          placeholder: t.metrics.codeExample,
+          hint: t.metrics.codeHint,
         },
         {
           name: 'aggregation_type',
-          label: t.metrics.unitsAre,
+          label: t.metrics.aggregation,
           type: 'select',
           options: AGGREGATIONS,
           value: 'count_agg',
@@ -139,10 +135,10 @@ function MetricForm({ onClose }: { onClose: () => void }) {
         {
           name: 'field_name',
           label: t.metrics.property,
-          placeholder: t.metrics.tokens,
-          hint: t.metrics.notNeededToCountEvents,
+          placeholder: t.metrics.propertyExample,
+          hint: t.metrics.propertyHint,
         },
-        { name: 'recurring', label: t.metrics.unitsStayInTheNext, type: 'checkbox', value: 'false' },
+        { name: 'recurring', label: t.metrics.recurringField, type: 'checkbox', value: 'false' },
       ]}
       command={({ field_name, recurring, ...metric }) => ({
         method: 'POST',

@@ -34,11 +34,11 @@ const isLate = ({ oldest_waiting_at: at }: Queue): boolean =>
 export default function Operations() {
   const reading = useRead<{ jobs: Job[]; queues: Queue[] }>('/operations/jobs', { everySeconds: 5, asOperator: true });
   return (
-    <Page title={t.operations.operations} under={t.operations.queuesAndPeriodicJobsOf}>
+    <Page title={t.operations.title} under={t.operations.under}>
       <Shown of={reading} rows={10}>
         {({ jobs, queues }) => (
           <>
-            <Section title={t.operations.queues} more={<a href="/queues">{t.operations.boardOfQueues}</a>}>
+            <Section title={t.operations.queues} more={<a href="/queues">{t.operations.queueBoard}</a>}>
               <Table
                 label={t.operations.queues}
                 rows={[...queues].sort((a, b) => Number(isLate(b)) - Number(isLate(a)))}
@@ -80,7 +80,7 @@ export default function Operations() {
                           {run.error && <span class="second">{run.error}</span>}
                         </>
                       ) : (
-                        <span class="soft">{t.operations.notYet}</span>
+                        <span class="soft">{t.operations.neverRun}</span>
                       ),
                   },
                   { head: t.operations.started, cell: ({ last_run }) => <Ago at={last_run?.started_at} /> },

@@ -19,7 +19,7 @@ export function Calculator({
 }) {
   const units = useSignal('1000');
   const events = useSignal('1');
-  if (model === 'dynamic' || model === 'custom') return <p class="soft">{t.plans.eachEventBringsItsOwn}</p>;
+  if (model === 'dynamic' || model === 'custom') return <p class="soft">{t.plans.dynamicNoCalculator}</p>;
   const charge = { model, properties, currency };
   const eventsCount = /^\d{1,9}$/.test(events.value) ? Number(events.value) : 1;
   const priced = calculate(charge, units.value, eventsCount);
@@ -27,7 +27,7 @@ export function Calculator({
   return (
     <div class="calculator">
       <div class="bar">
-        <label for={`${id}-units`}>{model.includes('percentage') ? t.plans.anAmountOf : t.plans.units}</label>
+        <label for={`${id}-units`}>{model.includes('percentage') ? t.plans.amountOf : t.plans.units}</label>
         <input
           id={`${id}-units`}
           inputMode="decimal"
@@ -59,18 +59,18 @@ export function Calculator({
                 <span class="soft">
                   {' '}
                   ({priced.preciseAmountCents}
-                  {t.plans.beforeRoundingToTheSmallest}
+                  {t.plans.beforeRounding}
                 </span>
               )}
             </>
           ) : (
-            <span class="soft">{t.plans.completeThePricesToSee}</span>
+            <span class="soft">{t.plans.calculatorIncomplete}</span>
           )}
         </output>
       </div>
       {drawn && drawn.units.length > 0 && (
         <Chart
-          title={t.plans.whatSoManyUnitsCost}
+          title={t.plans.calculatorTitle}
           xs={drawn.units}
           isTime={false}
           series={[{ label: t.plans.amount, values: drawn.cents }]}

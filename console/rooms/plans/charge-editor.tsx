@@ -8,25 +8,25 @@ import { RangeTable } from './range-table.tsx';
 import { type Metric, MODELS } from './records.ts';
 
 const TEXTS: Partial<Record<ChargeModelName, readonly (readonly [key: string, label: string, isWhole?: true])[]>> = {
-  standard: [['amount', t.plans.priceOfAUnit]],
+  standard: [['amount', t.plans.unitPrice]],
   package: [
-    ['amount', t.plans.priceOfAPackage],
-    ['package_size', t.plans.unitsInAPackage, true],
+    ['amount', t.plans.packagePrice],
+    ['package_size', t.plans.packageSize, true],
     ['free_units', t.plans.freeUnits, true],
   ],
   percentage: [
     ['rate', t.plans.percent],
-    ['fixed_amount', t.plans.fixedAmountOfAnEvent],
+    ['fixed_amount', t.plans.fixedPerEvent],
     ['free_units_per_events', t.plans.freeEvents, true],
     ['free_units_per_total_aggregation', t.plans.freeAmount],
-    ['per_transaction_min_amount', t.plans.leastOfAnEvent],
-    ['per_transaction_max_amount', t.plans.mostOfAnEvent],
+    ['per_transaction_min_amount', t.plans.leastPerEvent],
+    ['per_transaction_max_amount', t.plans.mostPerEvent],
   ],
 };
 
 const RANGES: Partial<Record<ChargeModelName, readonly [key: string, value: string, label: string]>> = {
-  graduated: ['graduated_ranges', 'per_unit_amount', t.plans.priceOfAUnit],
-  volume: ['volume_ranges', 'per_unit_amount', t.plans.priceOfAUnit],
+  graduated: ['graduated_ranges', 'per_unit_amount', t.plans.unitPrice],
+  volume: ['volume_ranges', 'per_unit_amount', t.plans.unitPrice],
   graduated_percentage: ['graduated_percentage_ranges', 'rate', t.plans.percent],
 };
 
@@ -107,7 +107,7 @@ export function ChargeEditor({
       <Calculator id={key} model={model} properties={properties} currency={currency} />
       <p>
         <button type="button" class="quiet" onClick={onRemove}>
-          {t.plans.removeThisCharge}
+          {t.plans.removeCharge}
         </button>
       </p>
     </div>

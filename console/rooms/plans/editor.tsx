@@ -26,7 +26,7 @@ const INTERVALS = [
   ['weekly', t.plans.week],
   ['monthly', t.plans.month],
   ['quarterly', t.plans.quarter],
-  ['semiannual', t.plans.halfAYear],
+  ['semiannual', t.plans.halfYear],
   ['yearly', t.plans.year],
 ] as const;
 
@@ -62,7 +62,7 @@ function Editor({ start, metrics, stored }: { start: Draft; metrics: readonly Me
   };
   const { name, code, interval, amount, currency, payInAdvance, charges } = draft.value;
   const exponent = exponentIn(currency);
-  const metricName = (id: string) => metrics.find(({ svc_id }) => svc_id === id)?.name ?? t.plans.aMetric;
+  const metricName = (id: string) => metrics.find(({ svc_id }) => svc_id === id)?.name ?? t.plans.someMetric;
   const changes = changesOf(before.value, draft.value, metricName);
   const isDirty = () => draft.peek() !== before.peek() && !isSaved.peek();
   useEffect(() => {
@@ -95,14 +95,14 @@ function Editor({ start, metrics, stored }: { start: Draft; metrics: readonly Me
   };
   return (
     <Page
-      title={stored ? t.plans.edit(stored.name) : t.plans.newPlan}
-      back={stored ? { href: to('plans', stored.code), text: stored.name } : { href: to('plans'), text: t.plans.plans }}
+      title={stored ? t.plans.editTitle(stored.name) : t.plans.newPlan}
+      back={stored ? { href: to('plans', stored.code), text: stored.name } : { href: to('plans'), text: t.plans.title }}
       actions={
-        <Action text={stored ? t.plans.save : t.plans.create} isMain>
+        <Action text={stored ? t.plans.saveMore : t.plans.createMore} isMain>
           {(close) => (
             <FormDialog
-              title={stored ? t.plans.saveThePlan : t.plans.createThePlan}
-              submit={stored ? t.plans.save2 : t.plans.createPlan}
+              title={stored ? t.plans.saveTitle : t.plans.createTitle}
+              submit={stored ? t.plans.save : t.plans.createPlan}
               onClose={close}
               onDone={() => void finish()}
               fields={
@@ -110,7 +110,7 @@ function Editor({ start, metrics, stored }: { start: Draft; metrics: readonly Me
                   ? [
                       {
                         name: 'cascade',
-                        label: t.plans.alsoChangeOverridesOfSubscriptions,
+                        label: t.plans.cascade,
                         type: 'checkbox',
                         value: 'false',
                       },
@@ -160,19 +160,19 @@ function Editor({ start, metrics, stored }: { start: Draft; metrics: readonly Me
           onInput={(text) => set({ interval: text })}
         />
         <FieldInput
-          field={{ name: 'amount', label: t.plans.feeOfAPeriod, type: 'number' }}
+          field={{ name: 'amount', label: t.plans.periodFee, type: 'number' }}
           value={amount}
-          fault={centsOf(amount, exponent) === undefined ? t.plans.anAmountWithAtMost(exponent) : undefined}
+          fault={centsOf(amount, exponent) === undefined ? t.plans.amountDecimals(exponent) : undefined}
           onInput={(text) => set({ amount: text })}
         />
         <FieldInput
           field={{ name: 'currency', label: t.plans.currency }}
           value={currency}
-          fault={isCurrency(currency) ? undefined : t.plans.threeLettersSuchAsEUR}
+          fault={isCurrency(currency) ? undefined : t.plans.currencyHint}
           onInput={(text) => set({ currency: text.toUpperCase() })}
         />
         <FieldInput
-          field={{ name: 'advance', label: t.plans.billedWhenThePeriodBegins, type: 'checkbox' }}
+          field={{ name: 'advance', label: t.plans.inAdvance, type: 'checkbox' }}
           value={String(payInAdvance)}
           onInput={(text) => set({ payInAdvance: text === 'true' })}
         />
@@ -209,14 +209,14 @@ function Editor({ start, metrics, stored }: { start: Draft; metrics: readonly Me
           />
         ))}
         {charges.length === 0 && (
-          <Empty title={metrics.length === 0 ? t.plans.thereIsNoMetricTo : t.plans.noUsageIsChargedYet}>
-            {metrics.length === 0 && <a href={to('metrics')}>{t.plans.makeAMetricFirst}</a>}
+          <Empty title={metrics.length === 0 ? t.plans.noMetrics : t.plans.noChargesYet}>
+            {metrics.length === 0 && <a href={to('metrics')}>{t.plans.makeMetric}</a>}
           </Empty>
         )}
         {metrics[0] && (
           <p class="bar">
             <button type="button" onClick={() => set({ charges: [...charges, newCharge(metrics[0]!.svc_id)] })}>
-              {t.plans.addACharge}
+              {t.plans.addCharge}
             </button>
           </p>
         )}

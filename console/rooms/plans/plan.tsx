@@ -21,7 +21,7 @@ export function PlanPage({ code }: { code: string }) {
       {({ plan }) => (
         <Page
           title={plan.name}
-          back={{ href: to('plans'), text: t.plans.plans }}
+          back={{ href: to('plans'), text: t.plans.title }}
           under={<Id of={plan.code} />}
           actions={
             can('plan', 'write') && (
@@ -30,7 +30,7 @@ export function PlanPage({ code }: { code: string }) {
                   {t.plans.duplicate}
                 </a>
                 <a class="button" href={to('plans', plan.code, 'edit')}>
-                  {t.plans.edit2}
+                  {t.plans.edit}
                 </a>
                 <Offers of={[deletesPlan(plan)]} />
               </>
@@ -41,7 +41,7 @@ export function PlanPage({ code }: { code: string }) {
             <Facts
               of={[
                 [t.plans.fee, `${money(plan.amount_cents, plan.amount_currency)} ${plan.interval}`],
-                [t.plans.billed, plan.pay_in_advance ? t.plans.whenThePeriodBegins : t.plans.whenThePeriodEnds],
+                [t.plans.billed, plan.pay_in_advance ? t.plans.billedAtBeginning : t.plans.billedAtEnd],
                 [t.plans.trial, plan.trial_period ? `${plan.trial_period} days` : 'none'],
                 [t.plans.activeSubscriptions, <ActiveCount code={plan.code} />],
                 [t.plans.description, plan.description],
@@ -57,7 +57,7 @@ export function PlanPage({ code }: { code: string }) {
               <ChargePrices charge={charge} currency={plan.amount_currency} />
             </Section>
           ))}
-          {plan.charges.length === 0 && <p class="soft">{t.plans.thePlanHasNoUsage}</p>}
+          {plan.charges.length === 0 && <p class="soft">{t.plans.noCharges}</p>}
         </Page>
       )}
     </Shown>
@@ -84,12 +84,12 @@ function ChargePrices({ charge, currency }: { charge: Charge; currency: string }
         })}
         {charge.min_amount_cents > 0 && (
           <li>
-            {t.plans.atLeast}
+            {t.plans.commitment}
             {money(charge.min_amount_cents, currency)}
-            {t.plans.aPeriod}
+            {t.plans.eachPeriod}
           </li>
         )}
-        {charge.pay_in_advance && <li>{t.plans.billedWithEachEvent}</li>}
+        {charge.pay_in_advance && <li>{t.plans.billedByEvent}</li>}
       </ul>
       <Calculator
         id={charge.svc_id ?? ''}
@@ -102,12 +102,12 @@ function ChargePrices({ charge, currency }: { charge: Charge; currency: string }
 }
 
 const deletesPlan = (plan: Plan): Offer => ({
-  text: t.plans.deleteIt,
-  title: t.plans.deleteThePlan,
+  text: t.plans.delete,
+  title: t.plans.deleteTitle,
   submit: t.plans.deleteForGood,
   needs: 'plan',
   typed: plan.code,
-  about: t.plans.itsSubscriptionsEndAndTheir,
+  about: t.plans.deleteAbout,
   onDone: () => go(to('plans')),
   command: () => ({ method: 'DELETE', path: `/plans/${encodeURIComponent(plan.code)}` }),
 });

@@ -28,18 +28,18 @@ function List() {
     </a>
   );
   return (
-    <Page title={t.plans.plans} under={t.plans.whatAPeriodCostsAnd} actions={create}>
+    <Page title={t.plans.title} under={t.plans.under} actions={create}>
       <Shown of={list}>
         {({ plans, meta }) =>
           plans.length === 0 ? (
-            <Empty title={t.plans.noPlansYet}>
-              <p class="soft">{t.plans.aPlanHoldsTheFee}</p>
+            <Empty title={t.plans.none}>
+              <p class="soft">{t.plans.noneHint}</p>
               {create}
             </Empty>
           ) : (
             <>
               <Table
-                label={t.plans.plans}
+                label={t.plans.title}
                 rows={plans}
                 keyOf={({ svc_id }) => svc_id}
                 href={({ code }) => to('plans', code)}

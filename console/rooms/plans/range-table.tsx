@@ -29,7 +29,7 @@ export function RangeTable({
           <th scope="col">{t.plans.from}</th>
           <th scope="col">{t.plans.to}</th>
           <th scope="col">{valueLabel}</th>
-          <th scope="col">{t.plans.plusOnce}</th>
+          <th scope="col">{t.plans.flatHead}</th>
           <th scope="col">
             <span class="unseen">{t.plans.remove}</span>
           </th>
@@ -41,10 +41,10 @@ export function RangeTable({
             <td>{String(row.from_value)}</td>
             <td>
               {index === last ? (
-                <span class="soft">{t.plans.andAbove2}</span>
+                <span class="soft">{t.plans.rangeOpen}</span>
               ) : (
                 <input
-                  aria-label={t.plans.rangeTo(index + 1)}
+                  aria-label={t.plans.rangeToLabel(index + 1)}
                   inputMode="numeric"
                   value={String(row.to_value ?? '')}
                   onInput={({ currentTarget: { value } }) =>
@@ -55,7 +55,7 @@ export function RangeTable({
             </td>
             <td>
               <input
-                aria-label={t.plans.range(index + 1, valueLabel)}
+                aria-label={t.plans.rangePriceLabel(index + 1, valueLabel)}
                 inputMode="decimal"
                 value={String(row[valueKey] ?? '')}
                 onInput={({ currentTarget: { value } }) => set(index, { [valueKey]: value })}
@@ -63,7 +63,7 @@ export function RangeTable({
             </td>
             <td>
               <input
-                aria-label={t.plans.rangeFlatAmount(index + 1)}
+                aria-label={t.plans.rangeFlatLabel(index + 1)}
                 inputMode="decimal"
                 value={String(row.flat_amount ?? '')}
                 onInput={({ currentTarget: { value } }) => set(index, { flat_amount: value })}
@@ -86,7 +86,7 @@ export function RangeTable({
         <tr>
           <td colSpan={5}>
             <button type="button" class="small" onClick={add}>
-              {t.plans.addARange}
+              {t.plans.addRange}
             </button>
           </td>
         </tr>

@@ -65,11 +65,11 @@ export interface Metric {
 
 /** Models that the editor offers; `custom` has no rules. */
 export const MODELS: readonly (readonly [ChargeModelName, string])[] = [
-  ['standard', t.plans.onePriceForEachUnit],
-  ['graduated', t.plans.priceByRangesEachUnit],
-  ['volume', t.plans.priceByVolumeAllUnits],
-  ['package', t.plans.packagesOfUnits],
-  ['percentage', t.plans.percentageOfAnAmount],
-  ['graduated_percentage', t.plans.percentageByRanges],
-  ['dynamic', t.plans.theEventBringsItsPrice],
+  ['standard', t.plans.modelStandard],
+  ['graduated', t.plans.modelGraduated],
+  ['volume', t.plans.modelVolume],
+  ['package', t.plans.modelPackage],
+  ['percentage', t.plans.modelPercentage],
+  ['graduated_percentage', t.plans.modelGraduatedPercentage],
+  ['dynamic', t.plans.modelDynamic],
 ];

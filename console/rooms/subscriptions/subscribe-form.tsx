@@ -19,7 +19,7 @@ export function SubscribeForm({
   const options = plans.data.plans.map(({ code, name }) => [code, `${name} (${code})`] as const);
   return (
     <FormDialog
-      title={subscriptionId === undefined ? t.subscriptions.subscribeToAPlan : t.subscriptions.changeThePlan}
+      title={subscriptionId === undefined ? t.subscriptions.subscribeTitle : t.subscriptions.changePlanTitle}
       submit={subscriptionId === undefined ? t.subscriptions.subscribe : t.subscriptions.change}
       onClose={onClose}
       onDone={(answer) => {
@@ -32,10 +32,10 @@ export function SubscribeForm({
           ? [
               {
                 name: 'external_id',
-                label: t.subscriptions.externalIdOfTheSubscription,
+                label: t.subscriptions.externalId,
                 isNeeded: true,
                 value: `${customerId}-1`,
-                hint: t.subscriptions.eventsNameTheSubscriptionBy,
+                hint: t.subscriptions.externalIdHint,
               },
             ]
           : []),
@@ -52,7 +52,7 @@ export function SubscribeForm({
         },
       })}
     >
-      {subscriptionId !== undefined && <p class="soft">{t.subscriptions.aDearerPlanBeginsNow}</p>}
+      {subscriptionId !== undefined && <p class="soft">{t.subscriptions.changePlanAbout}</p>}
     </FormDialog>
   );
 }

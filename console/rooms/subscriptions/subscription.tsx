@@ -54,17 +54,17 @@ export function SubscriptionPage({ externalId }: { externalId: string }) {
           }}
           under={
             <>
-              {t.subscriptions.plan2}
+              {t.subscriptions.planLine}
               <a href={to('plans', subscription.plan_code)}>{subscription.plan_code}</a>
-              {t.subscriptions.since} {day(subscription.started_at ?? subscription.subscription_at)}
+              {t.subscriptions.sinceLine} {day(subscription.started_at ?? subscription.subscription_at)}
               {subscription.next_plan_code &&
-                t.subscriptions.from(subscription.next_plan_code, day(subscription.downgrade_plan_date))}
+                t.subscriptions.nextPlanLine(subscription.next_plan_code, day(subscription.downgrade_plan_date))}
             </>
           }
           actions={
             <>
               {organization.value?.sandbox && can('event', 'write') && subscription.status === 'active' && (
-                <Action text={t.subscriptions.sendATestEvent}>
+                <Action text={t.subscriptions.sendTestEvent}>
                   {(close) => <SendEvent subscriptionId={externalId} onClose={close} />}
                 </Action>
               )}
@@ -89,17 +89,14 @@ export function SubscriptionPage({ externalId }: { externalId: string }) {
             <div class="card padded">
               <Facts
                 of={[
-                  [
-                    t.subscriptions.feeOfAPeriod,
-                    money(subscription.plan_amount_cents, subscription.plan_amount_currency),
-                  ],
+                  [t.subscriptions.periodFee, money(subscription.plan_amount_cents, subscription.plan_amount_currency)],
                   [t.subscriptions.billing, subscription.billing_time],
                   [
                     t.subscriptions.currentPeriod,
                     `${day(subscription.current_billing_period_started_at)} – ${day(subscription.current_billing_period_ending_at)}`,
                   ],
                   [t.subscriptions.ends, day(subscription.terminated_at ?? subscription.ending_at)],
-                  [t.subscriptions.planBefore, subscription.previous_plan_code],
+                  [t.subscriptions.previousPlan, subscription.previous_plan_code],
                   [t.subscriptions.id, <Id of={subscription.svc_id} />],
                 ]}
               />
@@ -132,8 +129,8 @@ function CurrentUsage({ subscription }: { subscription: Subscription }) {
               <Figure
                 label={t.subscriptions.usageSoFar}
                 value={money(usage.amount_cents, usage.currency)}
-                note={t.subscriptions.sinceBeforeTaxes(day(usage.from_datetime))}
-                origin={{ path, formula: t.subscriptions.amountCentsOfTheCurrent, answer: usage }}
+                note={t.subscriptions.usageNote(day(usage.from_datetime))}
+                origin={{ path, formula: t.subscriptions.usageFormula, answer: usage }}
               />
               <Figure
                 label={t.subscriptions.projectedUsage}
@@ -144,27 +141,27 @@ function CurrentUsage({ subscription }: { subscription: Subscription }) {
                         money(band.low_cents, usage.currency),
                         money(band.high_cents, usage.currency),
                       )
-                    : t.subscriptions.byIfItGoesOn(day(usage.to_datetime))
+                    : t.subscriptions.projectedNote(day(usage.to_datetime))
                 }
                 origin={{
                   path,
-                  formula: t.subscriptions.projectedAmountCentsTheUnits,
+                  formula: t.subscriptions.projectedFormula,
                 }}
               />
               <Figure
-                label={t.subscriptions.nextBillAbout}
+                label={t.subscriptions.nextBill}
                 value={money(projected + fee, usage.currency)}
-                note={t.subscriptions.withForThePlanBefore(money(fee, usage.currency))}
-                origin={{ path, formula: t.subscriptions.projectedAmountCentsAndPlan }}
+                note={t.subscriptions.nextBillNote(money(fee, usage.currency))}
+                origin={{ path, formula: t.subscriptions.nextBillFormula }}
               />
             </div>
-            <Section title={t.subscriptions.usageOfThisPeriod}>
+            <Section title={t.subscriptions.usageSection}>
               <UsageChart externalId={subscription.external_id} />
               {usage.charges_usage.length === 0 ? (
-                <Empty title={t.subscriptions.thePlanHasNoUsage} />
+                <Empty title={t.subscriptions.noCharges} />
               ) : (
                 <Table
-                  label={t.subscriptions.usageByCharge}
+                  label={t.subscriptions.usageTable}
                   rows={usage.charges_usage}
                   keyOf={({ charge }) => charge.svc_id}
                   columns={[
@@ -187,7 +184,7 @@ function CurrentUsage({ subscription }: { subscription: Subscription }) {
                     },
                     { head: t.subscriptions.units, cell: (row) => decimal(row.units), isNumber: true },
                     {
-                      head: t.subscriptions.unitsProjected,
+                      head: t.subscriptions.projectedUnits,
                       cell: (row) => decimal(row.projected_units),
                       isNumber: true,
                       isExtra: true,

@@ -22,10 +22,10 @@ function List() {
     `/subscriptions${searchOf({ per_page: 25, page: query.get('page') ?? 1, status: [status] })}`,
   );
   return (
-    <Page title={t.subscriptions.subscriptions}>
+    <Page title={t.subscriptions.title}>
       <div class="bar">
         <Choices
-          label={t.subscriptions.whichSubscriptions}
+          label={t.subscriptions.which}
           name="status"
           options={[
             ['', t.subscriptions.active],
@@ -38,22 +38,22 @@ function List() {
       <Shown of={list} rows={8}>
         {({ subscriptions, meta }) =>
           subscriptions.length === 0 ? (
-            <Empty title={t.subscriptions.noSubscriptionIs(status)}>
+            <Empty title={t.subscriptions.noneFiltered(status)}>
               <p class="soft">
-                {t.subscriptions.aSubscriptionTiesACustomer} <a href={to('customers')}>{t.subscriptions.customer}</a>.
+                {t.subscriptions.noneHint} <a href={to('customers')}>{t.subscriptions.customerLink}</a>.
               </p>
             </Empty>
           ) : (
             <>
               <Table
-                label={t.subscriptions.subscriptions}
+                label={t.subscriptions.title}
                 rows={subscriptions}
                 keyOf={({ svc_id }) => svc_id}
                 href={({ external_id }) => to('subscriptions', external_id)}
                 columns={[
                   { head: t.subscriptions.subscription, cell: ({ name, external_id }) => name ?? external_id },
                   {
-                    head: t.subscriptions.customer2,
+                    head: t.subscriptions.customerHead,
                     cell: ({ external_customer_id: id }) => <a href={to('customers', id)}>{id}</a>,
                   },
                   {
@@ -62,12 +62,12 @@ function List() {
                   },
                   { head: t.subscriptions.state, cell: (each) => <Badge of={each.status} /> },
                   {
-                    head: t.subscriptions.feeOfAPeriod,
+                    head: t.subscriptions.periodFee,
                     cell: (each) => money(each.plan_amount_cents, each.plan_amount_currency),
                     isNumber: true,
                     isExtra: true,
                   },
-                  { head: t.subscriptions.since2, cell: ({ started_at }) => day(started_at), isExtra: true },
+                  { head: t.subscriptions.sinceHead, cell: ({ started_at }) => day(started_at), isExtra: true },
                   {
                     head: t.subscriptions.periodEnds,
                     cell: ({ current_billing_period_ending_at: end }) => day(end),

@@ -46,8 +46,8 @@ export function Deliveries({
       <Shown of={list}>
         {({ webhooks, meta }) =>
           webhooks.length === 0 ? (
-            <Empty title={t.webhooks.nothingWasSent}>
-              <p class="soft">{t.webhooks.theNextInvoicePaymentOr}</p>
+            <Empty title={t.webhooks.noDeliveries}>
+              <p class="soft">{t.webhooks.noDeliveriesHint}</p>
             </Empty>
           ) : (
             <>
@@ -112,11 +112,11 @@ export function Deliveries({
           />
           {opened.value.response && (
             <>
-              <h3>{t.webhooks.whatTheEndpointAnswered}</h3>
+              <h3>{t.webhooks.answerBody}</h3>
               <pre class="json">{opened.value.response}</pre>
             </>
           )}
-          <h3>{t.webhooks.whatWasSent}</h3>
+          <h3>{t.webhooks.sentBody}</h3>
           <pre class="json">{JSON.stringify(opened.value.payload, null, 2)}</pre>
         </Dialog>
       )}

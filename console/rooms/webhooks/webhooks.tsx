@@ -35,8 +35,8 @@ function List() {
   );
   return (
     <Page
-      title={t.webhooks.webhooks}
-      under={t.webhooks.whereYourSystemsHearWhat}
+      title={t.webhooks.title}
+      under={t.webhooks.under}
       actions={
         can('webhook_endpoint', 'write') && (
           <Action text={t.webhooks.newEndpoint} isMain>
@@ -48,8 +48,8 @@ function List() {
       <Shown of={list}>
         {({ webhook_endpoints, meta }) =>
           webhook_endpoints.length === 0 ? (
-            <Empty title={t.webhooks.noEndpointYet}>
-              <p class="soft">{t.webhooks.anEndpointGetsASigned}</p>
+            <Empty title={t.webhooks.noEndpoints}>
+              <p class="soft">{t.webhooks.noEndpointsHint}</p>
             </Empty>
           ) : (
             <>
@@ -65,8 +65,8 @@ function List() {
                     cell: ({ status }) => <Badge of={status === 'enabled' ? 'active' : status} />,
                   },
                   {
-                    head: t.webhooks.hearsOf,
-                    cell: ({ event_types }) => (event_types ? t.webhooks.types(event_types.length) : 'everything'),
+                    head: t.webhooks.eventTypes,
+                    cell: ({ event_types }) => (event_types ? t.webhooks.typeCount(event_types.length) : 'everything'),
                     isExtra: true,
                   },
                   { head: t.webhooks.signedBy, cell: ({ signature_algo }) => signature_algo, isExtra: true },
@@ -95,17 +95,17 @@ function EndpointPage({ id }: { id: string }) {
         <Page
           title={endpoint.name ?? endpoint.webhook_url}
           badge={<Badge of={endpoint.status === 'enabled' ? 'active' : endpoint.status} />}
-          back={{ href: to('webhooks'), text: t.webhooks.webhooks }}
+          back={{ href: to('webhooks'), text: t.webhooks.title }}
           under={endpoint.name ? endpoint.webhook_url : undefined}
           actions={
             <>
               <Offers
                 of={[
                   {
-                    text: t.webhooks.sendATest,
+                    text: t.webhooks.sendTest,
                     submit: t.webhooks.send,
                     needs: 'webhook_endpoint',
-                    about: t.webhooks.theEndpointGetsAMessage,
+                    about: t.webhooks.sendTestAbout,
                     command: () => ({ method: 'POST', path: `${path}/test` }),
                   },
                 ]}
@@ -118,11 +118,11 @@ function EndpointPage({ id }: { id: string }) {
               <Offers
                 of={[
                   {
-                    text: t.webhooks.deleteIt,
-                    title: t.webhooks.deleteTheEndpoint,
+                    text: t.webhooks.delete,
+                    title: t.webhooks.deleteTitle,
                     needs: 'webhook_endpoint',
                     typed: 'delete',
-                    about: t.webhooks.itHearsOfNothingAny,
+                    about: t.webhooks.deleteAbout,
                     onDone: () => go(to('webhooks')),
                     command: () => ({ method: 'DELETE', path }),
                   },
@@ -135,7 +135,7 @@ function EndpointPage({ id }: { id: string }) {
             <Facts
               of={[
                 [t.webhooks.signedBy, endpoint.signature_algo],
-                [t.webhooks.hearsOf, endpoint.event_types?.join(', ') ?? 'everything'],
+                [t.webhooks.eventTypes, endpoint.event_types?.join(', ') ?? 'everything'],
                 [t.webhooks.since, <When at={endpoint.created_at} />],
                 ...(endpoint.disabled_at
                   ? [
@@ -158,7 +158,7 @@ function EndpointPage({ id }: { id: string }) {
 function EndpointForm({ endpoint, onClose }: { endpoint?: Endpoint; onClose: () => void }) {
   return (
     <FormDialog
-      title={endpoint ? t.webhooks.editTheEndpoint : t.webhooks.newEndpoint}
+      title={endpoint ? t.webhooks.editTitle : t.webhooks.newEndpoint}
       submit={endpoint ? t.webhooks.save : t.webhooks.createEndpoint}
       onClose={onClose}
       fields={[
@@ -167,7 +167,7 @@ function EndpointForm({ endpoint, onClose }: { endpoint?: Endpoint; onClose: () 
           label: t.webhooks.address,
           isNeeded: true,
           value: endpoint?.webhook_url ?? '',
-          placeholder: t.webhooks.httpsExampleComHooks,
+          placeholder: t.webhooks.addressExample,
         },
         { name: 'name', label: t.webhooks.name, value: endpoint?.name ?? '' },
         {
@@ -176,8 +176,8 @@ function EndpointForm({ endpoint, onClose }: { endpoint?: Endpoint; onClose: () 
           type: 'select',
           value: endpoint?.signature_algo ?? 'hmac',
           options: [
-            ['hmac', t.webhooks.hmacAKeyThatBoth],
-            ['jwt', t.webhooks.jwtOurPublicKey],
+            ['hmac', t.webhooks.hmacAlgorithm],
+            ['jwt', t.webhooks.jwtAlgorithm],
           ],
         },
       ]}

@@ -1,0 +1,21 @@
+/** Codes of refused values. */
+export const faults = {
+  value_is_mandatory: 'is needed',
+  value_is_invalid: 'is not possible here',
+  value_is_out_of_range: 'is too small or too large',
+  value_is_too_long: 'is too long',
+  value_is_too_short: 'is too short',
+  value_already_exist: 'exists already',
+  value_is_reserved: 'is reserved',
+  value_is_frozen: 'cannot be changed any more',
+  value_must_be_blank: 'does not belong here',
+  invalid_format: 'has not the right form',
+  invalid_value: 'is not possible here',
+  invalid_amount: 'is no amount',
+  invalid_date: 'is no date',
+  url_is_invalid: 'is no address of the web',
+  country_code_invalid: 'is no country',
+  invalid_email_format: 'is no email address',
+  currencies_does_not_match: 'is in another currency',
+  unsupported_value: 'is not supported',
+} as Record<string, string>;

@@ -1,0 +1,33 @@
+export const mails = {
+  title: 'Mails',
+  under: 'What was mailed to customers, and whether it has arrived.',
+  sandbox: 'A sandbox sends no mail.',
+  caught: 'What it would have sent',
+  subject: 'Subject',
+  state: 'State',
+  states: {
+    waiting: 'waits for its document',
+    pending: 'on its way',
+    sent: 'sent',
+    failed: 'failed',
+    unsent: 'not sent: no mail server',
+  } as Record<string, string>,
+  recipientStates: { open: 'open', accepted: 'accepted', refused: 'refused', deferred: 'later' } as Record<
+    string,
+    string
+  >,
+  to: 'To',
+  document: 'Document',
+  documents: { invoice: 'invoice', credit_note: 'credit note', payment_receipt: 'receipt' } as Record<string, string>,
+  when: 'When',
+  attempts: 'Attempts',
+  made: 'Made',
+  sent: 'Sent',
+  next: 'Next attempt',
+  recipients: 'Recipients',
+  address: 'Address',
+  resend: 'Send again',
+  resendAbout: 'The customer gets the document by mail once more.',
+  none: 'No mail yet',
+  noneHint: 'Invoices, credit notes and receipts are mailed as the settings of the organization say.',
+};

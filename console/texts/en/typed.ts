@@ -1,0 +1,1 @@
+export const typed = { delete: 'delete', void: 'void' };
