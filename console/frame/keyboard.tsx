@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { copyText } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { t } from '../texts/en.ts';
@@ -15,7 +15,7 @@ const SEQUENCE_MS = 1500;
 export function Keyboard() {
   const isListed = useSignal(false);
   const isOn = useSignal(localStorage.getItem(STORED) !== 'off');
-  useEffect(() => {
+  useLayoutEffect(() => {
     let sinceG = 0;
     const press = (event: KeyboardEvent) => {
       if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {

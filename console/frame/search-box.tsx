@@ -23,7 +23,7 @@ export function SearchBox() {
   };
   useEffect(() => {
     const timer = setTimeout(() => {
-      asked.value = typed.value.trim().slice(0, QUERY_MAX);
+      asked.value = queryOf(typed.value);
       chosen.value = 0;
     }, TYPE_PAUSE_MS);
     return () => clearTimeout(timer);
@@ -32,6 +32,7 @@ export function SearchBox() {
     asked.value === '' ? null : `/search${searchOf({ q: asked.value })}`,
   );
   const words = typed.value.trim().toLowerCase();
+  const isAnswered = words === '' || (data !== undefined && asked.value === queryOf(typed.value));
   const rooms = ROOMS.filter((room) => mayOpen(room) && (words === '' || room.text.toLowerCase().includes(words))).map(
     (room) => ({ key: room.name, text: room.text, note: t.search.room, href: to(room.name) }),
   );
@@ -90,7 +91,9 @@ export function SearchBox() {
         ))}
       </ul>
       {data?.search.truncated && <p class="soft">{t.search.truncated}</p>}
-      {hits.length === 0 && <p class="soft">{t.search.nothing(typed.value)}</p>}
+      {hits.length === 0 && isAnswered && <p class="soft">{t.search.nothing(typed.value)}</p>}
     </Dialog>
   );
 }
+
+const queryOf = (typed: string): string => typed.trim().slice(0, QUERY_MAX);

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Dialog } from '../parts/dialog.tsx';
 import { t } from '../texts/en.ts';
 import { entryFault, hasEnded, session, signIn } from './session.ts';
@@ -7,7 +7,7 @@ import { entryFault, hasEnded, session, signIn } from './session.ts';
 /** The page for who is not signed in, or not to the organization of the address. */
 export function SignIn({ wanted }: { wanted?: string | undefined }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = t.frame.signInDocumentTitle;
     heading.current?.focus();
   }, []);

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../texts/en.ts';
 
 /** A window above the page that keeps the focus; Escape closes it. */
@@ -15,7 +15,8 @@ export function Dialog({
   isSide?: boolean;
 }) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Not an effect after painting: keys that are typed before the next frame belong to the window.
+  useLayoutEffect(() => {
     const dialog = element.current;
     const before = document.activeElement as HTMLElement | null;
     dialog?.showModal();

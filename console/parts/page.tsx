@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { announce } from '../frame/live-region.tsx';
 import { requestsOfPage } from '../frame/requests.ts';
 import { address } from '../frame/route.ts';
@@ -28,7 +28,8 @@ export function Page({
   useEffect(() => {
     document.title = t.parts.documentTitle(title);
   }, [title]);
-  useEffect(() => {
+  // In the commit: after the next frame it would take the focus from a field that is in use by then.
+  useLayoutEffect(() => {
     heading.current?.focus({ preventScroll: true });
     announce(title);
   }, [path]);

@@ -140,6 +140,17 @@ describe.skipIf(lacksChromium())('the console in a browser', () => {
     await context.close();
   });
 
+  test('what is typed right after the key of the search stands in it, however slow frames are', async () => {
+    const { page, context } = await openPage(browser);
+    await page.addInitScript('window.requestAnimationFrame = (paint) => setTimeout(paint, 1000)');
+    await signIn(page);
+    await page.keyboard.press('/');
+    await page.keyboard.type('ada-1');
+    expect(await page.locator('.search-input').inputValue()).toBe('ada-1');
+    await page.getByRole('option', { name: 'ada-1' }).waitFor();
+    await context.close();
+  });
+
   test('a key that may only read customers sees the rooms home and customers, and no button (CO23)', async () => {
     const made = await org.post('/api_keys', { api_key: { permissions: { customer: ['read'] } } });
     const { page, context } = await openPage(browser);
