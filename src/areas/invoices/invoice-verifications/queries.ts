@@ -150,7 +150,8 @@ export async function countSince(
     ) added
     cross join lateral (
       select count(distinct version.correction_id) as count from event_versions version
-      join events e on e.organization_id = version.organization_id and e.id = version.event_id
+      cross join lateral ( -- each by itself, whatever is known of the tables
+        select * from events e where e.organization_id = ${organizationId} and e.id = version.event_id offset 0) e
       where version.organization_id = ${organizationId} and version.correction_id > counted.fee_id
         and e.external_subscription_id = counted.subscription and version.code = counted.code
         and version.timestamp >= counted."from" and version.timestamp < counted."to"
