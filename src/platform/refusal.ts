@@ -56,6 +56,9 @@ export const refuse = {
       { error: 'Unprocessable Entity', code: 'validation_errors', error_details: onceEach(details) },
       places,
     ),
+  /** Too much lies in a span of days; `span` is what of it is not too much, null where that is not even a day. */
+  wideSpan: (span: { from: string; to: string } | null) =>
+    new Refusal(422, { ...refuse.invalid({ base: ['value_is_out_of_range'] }).body, span }),
   thirdParty: (provider: string, error: string) =>
     new Refusal(422, {
       error: 'Unprocessable Entity',

@@ -3,11 +3,9 @@ import type { Properties } from '../../../engine/pricing/charge-model.ts';
 import type { Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ChargeFilterId, ChargeId } from '../../../platform/ids.ts';
-import { cells, type MarginWindow, type StoredFilter } from './queries.ts';
+import { daysOfOtherFees, fees, otherFees, windowsOfFees } from './billed-fees.ts';
+import { type Bounds, cells, lastFitting, type MarginWindow, type StoredFilter } from './queries.ts';
 import type { Figures } from './report.ts';
-
-/** How many fees one report reads; one more is counted. */
-export const MOST_FEES = 200_000;
 
 /** Calls of one group, as a charge with filters sees them. */
 interface SeenGroup {
@@ -25,8 +23,9 @@ interface FilteredCharge {
 
 export interface BilledFacts {
   ai_settings: Record<string, unknown>;
-  /** Fees and sums of days that the report reads, each counted one beyond what it may. */
+  /** Fees, those for no calls and sums of days that the report reads, each counted one beyond what it may. */
   fees: number;
+  other_fees: number;
   day_rows: number;
   /** Days of UTC that the fees reach, and at least those of the report. */
   first_day: string;
@@ -39,20 +38,26 @@ export interface BilledFacts {
  * What is known before fees are spread: how many there are, over which days, and which groups the charges with filters
  * see. One statement; without groups where there is too much.
  */
-export async function readBilledFacts(scope: Scope, window: MarginWindow): Promise<BilledFacts> {
+export async function readBilledFacts(
+  scope: Scope,
+  window: MarginWindow,
+  { bounds, others }: { bounds: Bounds; others: boolean },
+): Promise<BilledFacts> {
   const { db, organizationId } = scope;
   const span = { from: db`(select first_day from span)`, to: db`(select last_day from span)` };
   const [row] = await db<BilledFacts[]>`
-    with ${fees(scope, window)}, span as materialized (
+    with ${fees(scope, window, bounds)}, span as materialized (
       select least(${window.from}::date, min((window_from at time zone 'UTC')::date)) as first_day,
         greatest(${window.to}::date, max((window_to at time zone 'UTC')::date)) as last_day
       from fee
-    ), ${cells(scope, span)}, filtered as materialized (
+    ), ${cells(scope, span, bounds.dayRows)}, filtered as materialized (
       select distinct fee.charge_id from fee
       where exists (
         select from charge_filters f where f.organization_id = ${organizationId} and f.charge_id = fee.charge_id)
     )
     select o.ai_settings, (select count(*) from fee) as fees, (select number from counted) as day_rows,
+      ${others ? db`(select count(*) from (${daysOfOtherFees(scope, window)} limit ${bounds.fees + 1}) other)` : db`0`}
+        as other_fees,
       (select first_day::text from span) as first_day, (select last_day::text from span) as last_day,
       coalesce((
         select jsonb_agg(jsonb_build_object('charge_id', seen.charge_id, 'group_hash', encode(seen.group_hash, 'hex'),
@@ -83,6 +88,36 @@ export async function readBilledFacts(scope: Scope, window: MarginWindow): Promi
   return row!;
 }
 
+/**
+ * Of a report that reads too much: the last day up to which it does not, which may lie before its first one. A fee
+ * reaches as far beyond the last day as its window is long. One statement.
+ */
+export async function lastBilledDay(
+  scope: Scope,
+  window: MarginWindow,
+  { bounds, facts, others }: { bounds: Bounds; facts: BilledFacts; others: boolean },
+): Promise<string | null> {
+  const { db } = scope;
+  const days = { from: facts.first_day, to: facts.last_day };
+  const [row] = await db<{ day: string | null }[]>`
+    with fee as materialized (${windowsOfFees(scope, window)})
+    select least(
+      (select (window_from at time zone 'UTC')::date - 1 from fee order by window_from offset ${bounds.fees} limit 1),
+      ${
+        others
+          ? db`(select other.day - 1 from (${daysOfOtherFees(scope, window)}) other order by other.day
+            offset ${bounds.fees} limit 1)`
+          : db`null`
+      },
+      ${
+        facts.day_rows > bounds.dayRows
+          ? db`${lastFitting(scope, days, bounds.dayRows)} - (
+            select coalesce(max((window_to at time zone 'UTC')::date - (window_from at time zone 'UTC')::date), 0) from fee)`
+          : db`null`
+      })::text as day`;
+  return row!.day;
+}
+
 /** Into which filter of a charge a group falls; null: into none. */
 export interface TakenGroup {
   charge_id: ChargeId;
@@ -110,17 +145,19 @@ export function billedFigures(
     taken,
     currency,
     others,
+    bounds,
   }: {
     days: { first: string; last: string };
     taken: readonly TakenGroup[];
     currency: Currency;
     others: boolean;
+    bounds: Bounds;
   },
 ): Figures {
   const { db, organizationId } = scope;
   const inReport = db`between ${window.from}::date and ${window.to}::date`;
   return db`
-    ${fees(scope, window)}, ${cells(scope, { from: days.first, to: days.last })}, taken as materialized (
+    ${fees(scope, window, bounds)}, ${cells(scope, { from: days.first, to: days.last }, bounds.dayRows)}, taken as materialized (
       select charge_id, decode(hash, 'hex') as group_hash, filter_id
       from unnest(${taken.map(({ charge_id: id }) => id)}::uuid[], ${taken.map(({ group_hash: hash }) => hash)}::text[],
         ${taken.map(({ charge_filter_id: id }) => id)}::uuid[]) as taken (charge_id, hash, filter_id)
@@ -128,7 +165,7 @@ export function billedFigures(
       select fee.*, (window_from at time zone 'UTC')::date
           + case when window_from = date_trunc('day', window_from, 'UTC') then 0 else 1 end as first_whole,
         (window_to at time zone 'UTC')::date as next_part
-      from fee
+      from fee where own_group is null
     ), call as (
       select fee.id, cell.day, cell.group_hash, cell.amount, cell.input_tokens + cell.output_tokens as tokens
       from whole_day fee
@@ -177,8 +214,9 @@ export function billedFigures(
         + case when place <= abs(net) - sum(part) over (partition by id) then 1 else 0 end) as cents
       from cut
       union all
-      select id, (window_from at time zone 'UTC')::date, null, net from fee
-      where not exists (select from weighed where weighed.id = fee.id)
+      -- what is billed in advance is of one call, of which the group is known
+      select id, (window_from at time zone 'UTC')::date, own_group, net from fee
+      where own_group is not null or not exists (select from weighed where weighed.id = fee.id)
     ), exponent as materialized (
       select * from unnest(${[...CURRENCIES]}::text[], ${CURRENCIES.map(exponentOf)}::int[])
         as exponent (currency, digits)
@@ -202,7 +240,7 @@ export function billedFigures(
       from placed where placed.day ${inReport}
       union all
       ${parts(db`converted`, db`group_hash`)}
-      ${others ? db`union all ${parts(otherFees(scope, window, currency), db`null::bytea`)}` : db``}
+      ${others ? db`union all ${parts(db`(${otherFees(scope, window, currency)})`, db`null::bytea`)}` : db``}
     )`;
 
   function parts(source: Fragment, group: Fragment): Fragment {
@@ -212,73 +250,3 @@ export function billedFigures(
       from ${source} part`;
   }
 }
-
-/**
- * Rows `fee`: those of charges of calls on finalized invoices whose windows touch the days of a report, with what is
- * left of them. A fee in advance has the hour of its event. One more than a report reads.
- */
-const fees = (scope: Scope, window: MarginWindow): Fragment => {
-  const { db, organizationId } = scope;
-  return db`
-  fee as materialized (
-    select * from (
-      select fee.id, fee.customer_id, s.external_id as external_subscription_id, s.plan_id, fee.charge_id,
-        fee.charge_filter_id, fee.grouped_by, fee.amount_currency, m.code, c.charge_model = 'dynamic' as by_amount,
-        coalesce(f.properties, c.properties) as terms, ${netOf(scope)} as net,
-        coalesce(date_trunc('hour', e.timestamp, 'UTC'), fee.from_datetime, line.charges_from_datetime) as window_from,
-        coalesce(date_trunc('hour', e.timestamp, 'UTC') + interval '1 hour', fee.to_datetime,
-          line.charges_to_datetime) as window_to
-      from invoices invoice
-      join fees fee on fee.organization_id = ${organizationId} and fee.invoice_id = invoice.id
-        and fee.fee_type = 'charge' and fee.deleted_at is null
-      join charges c on c.organization_id = ${organizationId} and c.id = fee.charge_id
-      join billable_metrics m on m.organization_id = ${organizationId} and m.id = c.billable_metric_id
-      join subscriptions s on s.organization_id = ${organizationId} and s.id = fee.subscription_id
-      left join charge_filters f on f.organization_id = ${organizationId} and f.id = fee.charge_filter_id
-      left join invoice_subscriptions line on line.organization_id = ${organizationId}
-        and line.invoice_id = invoice.id and line.subscription_id = fee.subscription_id
-      left join events e on e.id = fee.event_id and e.organization_id = ${organizationId}
-      where invoice.organization_id = ${organizationId} and invoice.status = 'finalized'
-        and invoice.issuing_date >= ${window.from}::date - 1 and ${isOfCalls(scope)}
-    ) fee
-    where window_to > ${window.from}::date::timestamp at time zone 'UTC'
-      and window_from < (${window.to}::date + 1)::timestamp at time zone 'UTC'
-    limit ${MOST_FEES + 1}
-  )`;
-};
-
-/** Whether a metric `m` has counted calls of language models. */
-const isOfCalls = ({ db, organizationId }: Scope): Fragment => db`
-  exists (select from ai_groups known where known.organization_id = ${organizationId} and known.code = m.code)`;
-
-/** What is left of a fee after coupons, what progressive invoices took before it, and what notes gave back of it. */
-const netOf = ({ db, organizationId }: Scope): Fragment => db`
-  round(fee.amount_cents - fee.precise_coupons_amount_cents - coalesce((
-      select sum(part.credit_cents) from jsonb_to_recordset(fee.progressive_parts) as part (credit_cents numeric)
-    ), 0) - coalesce((
-      select sum(item.amount_cents * note.sub_total_excluding_taxes_amount_cents::numeric
-        / nullif(note.sub_total_excluding_taxes_amount_cents + note.coupons_adjustment_amount_cents, 0))
-      from credit_note_items item
-      join credit_notes note on note.organization_id = ${organizationId} and note.id = item.credit_note_id
-        and note.status = 'finalized'
-      where item.fee_id = fee.id and item.organization_id = ${organizationId}
-    ), 0))`;
-
-/** Fees of finalized invoices of these days that are for no calls: subscriptions, fixed charges, minimums, add-ons. */
-const otherFees = (scope: Scope, window: MarginWindow, currency: Currency): Fragment => {
-  const { db, organizationId } = scope;
-  return db`(
-    select invoice.issuing_date as day, coalesce(s.external_id, '') as external_subscription_id, fee.customer_id,
-      s.plan_id, case when fee.amount_currency = ${currency} then ${netOf(scope)} end as revenue
-    from invoices invoice
-    join fees fee on fee.organization_id = ${organizationId} and fee.invoice_id = invoice.id
-      and fee.fee_type <> 'credit' and fee.deleted_at is null
-    left join subscriptions s on s.organization_id = ${organizationId} and s.id = fee.subscription_id
-    where invoice.organization_id = ${organizationId} and invoice.status = 'finalized'
-      and invoice.issuing_date between ${window.from}::date and ${window.to}::date and not exists (
-        select from charges c
-        join billable_metrics m on m.organization_id = ${organizationId} and m.id = c.billable_metric_id
-        where c.organization_id = ${organizationId} and c.id = fee.charge_id and ${isOfCalls(scope)})
-    limit ${MOST_FEES + 1}
-  )`;
-};

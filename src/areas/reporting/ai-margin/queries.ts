@@ -4,8 +4,15 @@ import type { Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { PlanId } from '../../../platform/ids.ts';
 
-/** How many sums of days one report reads; one more is counted. */
-export const MOST_DAY_ROWS = 2_000_000;
+/** How much one report reads; one more of each is counted. */
+export interface Bounds {
+  /** Sums of days. */
+  dayRows: number;
+  /** Fees of charges of calls. */
+  fees: number;
+}
+
+export const BOUNDS: Bounds = { dayRows: 2_000_000, fees: 200_000 };
 
 /** Which sums a report reads: days of UTC, both included. */
 export interface MarginWindow {
@@ -45,6 +52,8 @@ export interface MarginFacts {
   ai_settings: Record<string, unknown>;
   /** Sums of days in the range, counted one beyond what a report reads. */
   day_rows: number;
+  /** Where there are more: the last day of those that can be read. */
+  fitting_to: string | null;
   groups: SoldGroup[];
   charges: DynamicCharge[];
 }
@@ -53,10 +62,14 @@ export interface MarginFacts {
  * What is known before sums are read: how many there are, counted one beyond what a report reads, and by which charges
  * which groups are sold. One statement; without groups where there is too much.
  */
-export async function readMarginFacts(scope: Scope, window: MarginWindow): Promise<MarginFacts> {
+export async function readMarginFacts(
+  scope: Scope,
+  window: MarginWindow,
+  { dayRows }: Pick<Bounds, 'dayRows'>,
+): Promise<MarginFacts> {
   const { db, organizationId } = scope;
   const [row] = await db<MarginFacts[]>`
-    with ${cells(scope, window)}, sold as materialized (
+    with ${cells(scope, window, dayRows)}, sold as materialized (
       select distinct plan_id, group_hash from placed where plan_id is not null
     ), charge as materialized (
       select c.id, c.plan_id, m.id as metric_id, m.code, c.properties
@@ -66,6 +79,8 @@ export async function readMarginFacts(scope: Scope, window: MarginWindow): Promi
         and c.charge_model = 'dynamic' and c.deleted_at is null
     )
     select o.ai_settings, (select number from counted) as day_rows,
+      case when (select number from counted) > ${dayRows} then ${lastFitting(scope, window, dayRows)}::text end
+        as fitting_to,
       coalesce((
         select jsonb_agg(jsonb_build_object('plan_id', sold.plan_id, 'group_hash', encode(sold.group_hash, 'hex'),
           'code', g.code, 'texts', g.dimensions || jsonb_build_object('provider', g.provider, 'model', g.model, 'tier',
@@ -92,18 +107,26 @@ export async function readMarginFacts(scope: Scope, window: MarginWindow): Promi
   return row!;
 }
 
+interface Span {
+  from: string | Fragment;
+  to: string | Fragment;
+}
+
+/** SQL: the day before the one whose sums are more than a report reads. */
+export const lastFitting = ({ db, organizationId }: Scope, { from, to }: Span, most: number): Fragment => db`(
+  select day - 1 from ai_usage_days
+  where organization_id = ${organizationId} and day between ${from}::date and ${to}::date
+  order by day offset ${most} limit 1)`;
+
 /**
  * Sums by day, subscription and group as rows `placed`, each with the customer and plan that the subscription had then.
  * Of days whose hours changed since they were summed, the hours. Nothing where there are more than a report reads.
  */
-export const cells = (
-  { db, organizationId }: Scope,
-  { from, to }: { from: string | Fragment; to: string | Fragment },
-): Fragment => db`
+export const cells = ({ db, organizationId }: Scope, { from, to }: Span, most: number): Fragment => db`
   counted as materialized (
     select count(*) as number from (
       select from ai_usage_days where organization_id = ${organizationId} and day between ${from}::date and ${to}::date
-      limit ${MOST_DAY_ROWS + 1}) day
+      limit ${most + 1}) day
   ), place as materialized (
     -- a later subscription of the same external id takes over on the day on which it begins
     select external_id, customer_id, plan_id,
@@ -119,7 +142,7 @@ export const cells = (
     select day, external_subscription_id, group_hash, events, unpriced, input_tokens, output_tokens, cost, amount
     from ai_usage_days summed
     where organization_id = ${organizationId} and day between ${from}::date and ${to}::date
-      and (select number from counted) <= ${MOST_DAY_ROWS} and not exists (
+      and (select number from counted) <= ${most} and not exists (
         select from changed
         where changed.external_subscription_id = summed.external_subscription_id and changed.day = summed.day)
     union all

@@ -8,9 +8,16 @@ import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { INVALID, OUT_OF_RANGE, TOO_LONG } from '../../../platform/schema/fields.ts';
 import { type BookSettings, bookSettings } from '../../catalog/model-books/book-settings.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
-import { type BilledFacts, billedFigures, MOST_FEES, readBilledFacts, type TakenGroup } from './billed.ts';
+import { type BilledFacts, billedFigures, lastBilledDay, readBilledFacts, type TakenGroup } from './billed.ts';
 import { csvOfMargins } from './csv.ts';
-import { type MarginFacts, type MarginWindow, MOST_DAY_ROWS, readMarginFacts, type StoredFilter } from './queries.ts';
+import {
+  BOUNDS,
+  type Bounds,
+  type MarginFacts,
+  type MarginWindow,
+  readMarginFacts,
+  type StoredFilter,
+} from './queries.ts';
 import { type Figures, type GroupKey, readMargins, type SoldTerm, soldFigures } from './report.ts';
 import { type CustomerMarginQuery, GROUPS, type Group, type MarginQuery } from './schema.ts';
 import { figuresView, marginView } from './view.ts';
@@ -27,13 +34,17 @@ const GROUPS_OF_ALL_FEES: readonly string[] = ['customer', 'subscription', 'plan
  * Cost, revenue and margin of calls of language models, by what was asked for; as CSV all rows.
  *
  * @throws Refusal 422 to, group_by, dimensions, include_all_fees; base: value_is_out_of_range, beyond two million sums
- *   of days, 200 000 fees or, as CSV, 100 000 rows
+ *   of days or 200 000 fees, with the span that fits, and as CSV beyond 100 000 rows
  * Rule: margins.md#report.
  */
-export async function showMargins(ctx: Context, { query, asCsv }: { query: MarginQuery; asCsv?: boolean }) {
+export async function showMargins(
+  ctx: Context,
+  { query, asCsv }: { query: MarginQuery; asCsv?: boolean },
+  bounds = BOUNDS,
+) {
   refuseSpan(query.from, query.to);
   const window: MarginWindow = { ...query, from: query.from.toString(), to: query.to.toString() };
-  const { keys, settings, figures } = await (query.basis === 'billed' ? billed : sold)(ctx, window, query);
+  const { keys, settings, figures } = await (query.basis === 'billed' ? billed : sold)(ctx, window, { query, bounds });
   const page = asCsv ? { limit: MOST_EXPORTED + 1, offset: 0 } : limitOf(query);
   const { rows, totals, totalCount } = await readMargins(ctx, window, { keys, figures, order: query.order, ...page });
   if (asCsv) {
@@ -75,27 +86,39 @@ interface Report {
   figures: Figures;
 }
 
-async function sold(ctx: Context, window: MarginWindow, query: MarginQuery): Promise<Report> {
-  const facts = await readMarginFacts(ctx, window);
-  const settings = bookSettings(facts.ai_settings);
-  const keys = keysOf(query, settings);
-  if (facts.day_rows > MOST_DAY_ROWS) throw refuse.invalid({ base: [OUT_OF_RANGE] });
-  return { keys, settings, figures: soldFigures(ctx, window, termsOf(facts)) };
+interface Asked {
+  query: MarginQuery;
+  bounds: Bounds;
 }
 
-async function billed(ctx: Context, window: MarginWindow, query: MarginQuery): Promise<Report> {
-  const facts = await readBilledFacts(ctx, window);
+async function sold(ctx: Context, window: MarginWindow, { query, bounds }: Asked): Promise<Report> {
+  const facts = await readMarginFacts(ctx, window, bounds);
   const settings = bookSettings(facts.ai_settings);
   const keys = keysOf(query, settings);
-  if (facts.fees > MOST_FEES || facts.day_rows > MOST_DAY_ROWS) throw refuse.invalid({ base: [OUT_OF_RANGE] });
+  if (facts.day_rows > bounds.dayRows) throw refuse.wideSpan(spanUpTo(window, facts.fitting_to));
+  return { keys, settings, figures: soldFigures(ctx, window, { terms: termsOf(facts), bounds }) };
+}
+
+async function billed(ctx: Context, window: MarginWindow, { query, bounds }: Asked): Promise<Report> {
+  const others = query.include_all_fees === true;
+  const facts = await readBilledFacts(ctx, window, { bounds, others });
+  const settings = bookSettings(facts.ai_settings);
+  const keys = keysOf(query, settings);
+  if (facts.fees > bounds.fees || facts.other_fees > bounds.fees || facts.day_rows > bounds.dayRows)
+    throw refuse.wideSpan(spanUpTo(window, await lastBilledDay(ctx, window, { bounds, facts, others })));
   const figures = billedFigures(ctx, window, {
     days: { first: facts.first_day, last: facts.last_day },
     taken: takenGroups(facts),
     currency: settings.currency,
-    others: query.include_all_fees === true,
+    others,
+    bounds,
   });
   return { keys, settings, figures };
 }
+
+/** The span of a report from its first day to a later one; null where that lies before it. */
+const spanUpTo = ({ from }: MarginWindow, last: string | null) =>
+  last === null || last < from ? null : { from, to: last };
 
 /** What to group by, names of properties after those of groups. */
 function keysOf(

@@ -2,7 +2,7 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { PlanId } from '../../../platform/ids.ts';
-import { cells, type MarginWindow } from './queries.ts';
+import { type Bounds, cells, type MarginWindow } from './queries.ts';
 import type { Group, Order } from './schema.ts';
 
 /** Which part of the amounts of a group is asked for under a plan. */
@@ -34,10 +34,14 @@ export interface FiguresRow {
 export type Figures = Fragment;
 
 /** Revenue by the amounts of calls and the terms of charges of today. */
-export const soldFigures = (scope: Scope, window: MarginWindow, terms: readonly SoldTerm[]): Figures => {
+export const soldFigures = (
+  scope: Scope,
+  window: MarginWindow,
+  { terms, bounds }: { terms: readonly SoldTerm[]; bounds: Bounds },
+): Figures => {
   const { db } = scope;
   return db`
-    ${cells(scope, window)}, term as materialized (
+    ${cells(scope, window, bounds.dayRows)}, term as materialized (
       select plan_id, decode(hash, 'hex') as group_hash, part
       from unnest(${terms.map(({ plan_id: id }) => id)}::uuid[], ${terms.map(({ group_hash: hash }) => hash)}::text[],
         ${terms.map(({ part }) => part.toFixed())}::numeric[]) as term (plan_id, hash, part)

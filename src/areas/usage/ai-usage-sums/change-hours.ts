@@ -23,13 +23,7 @@ export const changeHours = (db: Db, { added, taken }: { added: Fragment | null; 
     ${taken ? movedRows(db, taken, -1) : db``}
   ), described as materialized (
     select moved.*, ${hashOf(db)} as own_hash
-    from (
-      select moved.*, coalesce((
-          select jsonb_object_agg(named.name, moved.properties ->> named.name)
-          from jsonb_array_elements_text(moved.dimension_names) named (name)
-        ), '{}') as dimensions
-      from moved
-    ) moved
+    from (select moved.*, ${dimensionsOf(db, db`moved`)} as dimensions from moved) moved
   ), call as materialized (
     select described.*, case
         when exists (
@@ -94,14 +88,38 @@ const movedRows = (db: Db, events: Fragment, sign: 1 | -1) => db`
 /** Hour, day, group and figures of the rated call `e`, whose parts are summed as `figure`. */
 export const callColumns = (db: Db) => db`
   date_trunc('hour', e.timestamp, 'UTC') as hour, (e.timestamp at time zone 'UTC')::date as day,
-  coalesce(e.properties ->> 'provider', '') as provider, coalesce(e.properties ->> 'model', '') as model,
-  coalesce(e.properties ->> 'tier', 'standard') as tier,
-  case when jsonb_typeof(e.properties -> 'ai_dimensions') = 'array' then e.properties -> 'ai_dimensions'
-    else '[]' end as dimension_names,
+  ${nameColumns(db)},
   case when figure.cost is null or (e.precise_total_amount_cents is null and e.properties ->> 'ai_status' <> 'plan')
     then 1 else 0 end as unpriced,
   figure.input_tokens, figure.output_tokens, figure.cache_read_tokens, figure.cost,
   e.precise_total_amount_cents as amount`;
+
+/** What the rated call `e` is summed by, beside its code. */
+const nameColumns = (db: Db) => db`
+  coalesce(e.properties ->> 'provider', '') as provider, coalesce(e.properties ->> 'model', '') as model,
+  coalesce(e.properties ->> 'tier', 'standard') as tier,
+  case when jsonb_typeof(e.properties -> 'ai_dimensions') = 'array' then e.properties -> 'ai_dimensions'
+    else '[]' end as dimension_names`;
+
+const dimensionsOf = (db: Db, call: Fragment) => db`
+  coalesce((
+    select jsonb_object_agg(named.name, ${call}.properties ->> named.name)
+    from jsonb_array_elements_text(${call}.dimension_names) named (name)
+  ), '{}')`;
+
+/** SQL: the group of the event `e`, null if that is no rated call; a group that is not known is what was left over. */
+export const groupOfCall = (db: Db) => db`(
+  select case when exists (
+      select from ai_groups known where known.organization_id = e.organization_id and known.group_hash = own.group_hash)
+    then own.group_hash else ${LEFT_OVER}::bytea end
+  from (
+    select ${hashOf(db)} as group_hash
+    from (
+      select sent.*, ${dimensionsOf(db, db`sent`)} as dimensions
+      from (select e.code, e.properties, ${nameColumns(db)}) sent
+    ) call
+  ) own
+  where e.properties ? 'ai_status')`;
 
 /** Tokens and cost of the call `e`. */
 export const figuresOf = (db: Db) => db`(

@@ -52,11 +52,55 @@ const call = (id: string, cents: number, fields: Partial<Call> = {}): Call => ({
   ...fields,
 });
 
+/** Prices of alpha in sample book S, and its calls. */
+const priceOfSample = () =>
+  ok(
+    story.client.post('/price_book/entries', {
+      entries: [
+        ['input', '2.5', '3'],
+        ['cache_read', '1.25', null],
+        ['output', '10', '12'],
+      ].map(([kind, cost, sell]) => ({
+        provider: 'openai',
+        model: 'alpha',
+        kind,
+        cost,
+        sell,
+        valid_from: '2026-01-01T00:00:00Z',
+      })),
+    }),
+  );
+const AI1: Call = { id: 'AI1', at: '2026-03-02T10:00:00Z', parts: { tokens_input: 1000, tokens_output: 200 } };
+const AI2: Call = {
+  id: 'AI2',
+  at: '2026-03-03T10:00:00Z',
+  parts: { tokens_input: 107, tokens_cache_read: 3712, tokens_output: 20 },
+};
+const AI3: Call = {
+  id: 'AI3',
+  at: '2026-03-04T10:00:00Z',
+  parts: { tokens_input: 33, tokens_output: 747, tokens_reasoning: 832 },
+};
+
 async function send(...given: Call[]) {
   const { store } = storage(service.sql);
   await store(calls(story.organizationId, given, { sandbox: true, received_at: '2026-03-02T12:00:00.000000Z' }));
   await finishAll(service.sql, story.organizationId);
 }
+
+/** Calls of now, by the door. */
+const sendNow = (...given: { id: string; tokens: number; model?: string }[]) =>
+  ok(
+    story.client.post('/ai/usage/batch', {
+      ai_usages: given.map(({ id, tokens, model = 'alpha' }) => ({
+        transaction_id: id,
+        external_subscription_id: 'sub',
+        provider: 'openai',
+        model,
+        parts: { input: tokens },
+      })),
+    }),
+  );
 
 const RANGE = 'from=2026-03-01&to=2026-03-31&basis=billed';
 const margin = async (query = '', range = RANGE) => ok(story.client.get(`/ai/margin?${range}&${query}`));
@@ -112,17 +156,32 @@ describe('margins by what was billed', () => {
 
   test('spread a fee by the amounts of calls, the largest remainders first (MG2)', async () => {
     await sell({ properties: { markup_rate: '-74.75' } });
-    await price('alpha', 'beta', 'gamma');
+    await price('alpha');
     // 400 × 0.2525 = 101 over 200, 100, 100.
-    await send(call('a', 200), call('b', 100, { model: 'beta' }), call('c', 100, { model: 'gamma' }));
-    await issue();
-    expect(await revenue('group_by[]=model&order=revenue', 'model')).toEqual(
-      expect.arrayContaining([
-        ['alpha', '51.0'],
-        ['beta', '25.0'],
-        ['gamma', '25.0'],
-      ]),
+    await send(
+      ...[200, 100, 100].map((cents, index) => call(`${index}`, cents, { at: `2026-03-0${index + 2}T10:00:00Z` })),
     );
+    await issue();
+    expect(await charged()).toEqual([101]);
+    expect(await revenue('group_by[]=day', 'day')).toEqual([
+      ['2026-03-02', '51.0'],
+      ['2026-03-03', '25.0'],
+      ['2026-03-04', '25.0'],
+    ]);
+  });
+
+  test('spread the fee of 3 cents of three calls of 0.54, 0.5201 and 1.9047 (MG2)', async () => {
+    await sell();
+    await priceOfSample();
+    await send(AI1, AI2, AI3);
+    await issue();
+    expect(await charged()).toEqual([3]);
+    const rows = (await margin('group_by[]=day')).margins;
+    expect(rows.map(({ day, precise_revenue_cents }: Shown) => [day, precise_revenue_cents]).sort()).toEqual([
+      ['2026-03-02', '1.0'],
+      ['2026-03-03', '0.0'],
+      ['2026-03-04', '2.0'],
+    ]);
   });
 
   test('sum to the fees, net of coupons, credit notes and taxes (P5)', async () => {
@@ -252,6 +311,47 @@ describe('margins by what was billed', () => {
     await issue();
     const rows = (await margin('group_by[]=model')).margins;
     expect(rows.find((row: Shown) => row.model === null)).toMatchObject({ precise_revenue_cents: '700.0' });
+  });
+
+  test('give what is billed in advance to the group of its own call, whatever came in the same hour', async () => {
+    await sell({ charge_model: 'standard', properties: { amount: '1' }, pay_in_advance: true });
+    await price('alpha', 'beta', 'gamma');
+    await sendNow(
+      { id: 'a', tokens: 300 },
+      { id: 'b', tokens: 100, model: 'beta' },
+      { id: 'c', tokens: 1, model: 'gamma' },
+    );
+    await story.invoices(3);
+    await finishAll(service.sql, story.organizationId);
+    const rows = await revenue('group_by[]=model&group_by[]=day&order=revenue', 'model');
+    expect(Object.fromEntries(rows)).toEqual({ alpha: '100.0', beta: '100.0', gamma: '100.0' });
+    expect((await margin()).totals).toMatchObject({ precise_revenue_cents: '300.0', events: 3, flags: [] });
+  });
+
+  test('spread what was billed progressively, and what is left of the month, over the days of any report', async () => {
+    await sell({}, { usage_thresholds: [{ amount_cents: 500 }] });
+    await price('alpha', 'beta');
+    await story.advanceTo('2026-03-05T10:00:00Z');
+    await sendNow({ id: 'a', tokens: 600 });
+    await story.advanceTo('2026-03-05T10:15:00Z');
+    await story.invoices(1);
+    await story.advanceTo('2026-03-20T10:00:00Z');
+    await sendNow({ id: 'b', tokens: 400, model: 'beta' });
+    await issue();
+    const [progressive, month] = await story.invoices(2);
+    expect([progressive, month].map((invoice: Shown) => invoice.sub_total_excluding_taxes_amount_cents)).toEqual([
+      600, 400,
+    ]);
+    expect(await revenue('group_by[]=model&order=revenue', 'model')).toEqual([
+      ['alpha', '600.0'],
+      ['beta', '400.0'],
+    ]);
+    expect(await revenue('group_by[]=day', 'day', 'from=2026-03-01&to=2026-03-10&basis=billed')).toEqual([
+      ['2026-03-05', '600.0'],
+    ]);
+    expect(await revenue('group_by[]=day', 'day', 'from=2026-03-11&to=2026-03-31&basis=billed')).toEqual([
+      ['2026-03-20', '400.0'],
+    ]);
   });
 
   test('are a file for who accepts CSV, all rows of it', async () => {
