@@ -71,6 +71,7 @@ export function extractUsage(input: UsageInput, at: string, version?: number): E
   const faults: Faults = {};
   const format = chooseFormat(input, { at, version }, faults);
   const call = format && callOf(format, input, faults);
+  if (format?.failed && !call && bears(input.body, format.failed)) return { ok: false, isIgnored: true };
   const names = namesOf(
     { provider: input.provider, model: input.model, tier: input.tier },
     call && format,

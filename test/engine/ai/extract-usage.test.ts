@@ -194,6 +194,8 @@ test("a gateway's failed call without usage is ignored, and its cache hit is tol
     flags: ['served_from_cache'],
     reportedCost: '0.00003',
   });
+  expect(read({ format: 'litellm', body: failed })).toBe('ignored');
+  expect(read({ body: failed })).toBe('ignored');
 });
 
 test('a format is never used before its time, and an old version stays readable', () => {

@@ -1,4 +1,6 @@
+import type { Format } from '../../../engine/ai/formats/format.ts';
 import { FORMATS } from '../../../engine/ai/formats/formats.ts';
+import { KINDS } from '../../../engine/ai/kinds.ts';
 import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
@@ -12,7 +14,7 @@ import { calledModel, rateProperties } from '../event-rating/rate-properties.ts'
 import { callId } from '../events/call-id.ts';
 import type { IncomingEvent } from '../events/incoming-event.ts';
 import { parseProperties } from '../events/property-json.ts';
-import { findEvent } from '../events/queries.ts';
+import { findEvent, listEventsOfTransactions } from '../events/queries.ts';
 import { isoOfMs } from '../events/timestamps.ts';
 import { DoorFacts } from './door-facts.ts';
 import { doorSettings } from './door-settings.ts';
@@ -27,21 +29,27 @@ export async function showFormats() {
   return {
     formats: codes.map((code) => {
       const all = FORMATS.filter((format) => format.code === code);
-      const [variant] = all.at(-1)!.variants.slice(-1);
       return {
         code,
         versions: all.map(({ version, from }) => ({ version, from })),
-        fields: variant!.fields.flatMap(({ path, kind, within = null }) =>
-          path.map((each) => ({ path: each, kind, within })),
-        ),
+        fields: fieldsOf(all.at(-1)!),
       };
     }),
   };
 }
 
+/** Fields that are read without an option of the request, and elements of lists that count. */
+const fieldsOf = ({ variants, counts = [] }: Format) => [
+  ...variants
+    .filter(({ option }) => option === undefined)
+    .flatMap(({ fields }) => fields)
+    .flatMap(({ path, kind, within = null }) => path.map((each) => ({ path: each, kind, within }))),
+  ...counts.map(({ list, type, kind }) => ({ path: `${list}[type=${type}]`, kind, within: null })),
+];
+
 /**
- * A stored call with the prices that it was rated by. Of several subscriptions that share the transaction id, that of
- * the query, else the one created last.
+ * A stored call with the prices that it was rated by: its event, or the events of its parts. Of several subscriptions
+ * that share the transaction id, that of the query, else the one created last.
  *
  * Rule: price-book.md#explained.
  *
@@ -54,22 +62,58 @@ export async function showCall(
     query,
   }: { transaction_id: string; query: { external_subscription_id?: ExternalSubscriptionId | undefined } },
 ) {
-  const event = await findEvent(ctx, id, query.external_subscription_id);
-  const properties = event && parseProperties(event.properties);
-  if (!event || !properties || !Object.hasOwn(properties, 'ai_format')) throw refuse.notFound('event');
+  const events = await eventsOfCall(ctx, id, query.external_subscription_id);
+  const calls = events
+    .map((event) => ({ ...event, properties: parseProperties(event.properties) }))
+    .filter(({ properties: own, transaction_id }) => transaction_id === id || Object.hasOwn(own, 'kind'))
+    .filter(({ properties }) => Object.hasOwn(properties, 'ai_format'));
+  if (calls.length === 0) throw refuse.notFound('event');
   const settings = bookSettings(await readAiSettings(ctx));
   const { organizationId } = ctx;
-  const { precise_total_amount_cents: amountCents, timestamp: at } = event;
-  const [explained] = await explainRatings(ctx.db, [{ organizationId, settings, properties, amountCents, at }]);
-  const call = { ...event, properties };
+  const ratings = await explainRatings(
+    ctx.db,
+    calls.map(({ properties, precise_total_amount_cents: amountCents, timestamp: at }) => ({
+      organizationId,
+      settings,
+      properties,
+      amountCents,
+      at,
+    })),
+  );
+  const explained = ratings.filter((rating) => rating !== null);
   return {
-    ai_usage: usageView(id, [call], {
+    ai_usage: usageView(id, calls, {
       currency: settings.currency,
       unmapped: {},
-      ...(explained ? { explained } : {}),
+      ...(explained.length < calls.length
+        ? {}
+        : {
+            explained: {
+              parts: explained.flatMap(({ parts }) => parts),
+              matches: explained.every(({ matches }) => matches),
+            },
+          }),
     }),
   };
 }
+
+/** The event of a call, or those of its parts, which have its transaction id with their kinds. */
+async function eventsOfCall(ctx: Context, id: string, subscription: ExternalSubscriptionId | undefined) {
+  const event = await findEvent(ctx, id, subscription);
+  if (event) return [event];
+  const parts = await listEventsOfTransactions(
+    ctx,
+    KINDS.map((kind) => `${id}#${kind}`),
+    subscription,
+  );
+  const newest = parts.at(-1)?.external_subscription_id;
+  return parts
+    .filter((part) => part.external_subscription_id === newest)
+    .sort((one, other) => kindPlace(one) - kindPlace(other));
+}
+
+const kindPlace = ({ transaction_id: id }: { transaction_id: string }): number =>
+  KINDS.findIndex((kind) => id.endsWith(`#${kind}`));
 
 /**
  * What would be stored of a call, with the prices that it is rated by; nothing is.

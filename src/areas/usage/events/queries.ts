@@ -43,6 +43,20 @@ export async function findEvent(
   return row;
 }
 
+/** Live events with one of some transaction ids, the one created last at the end. */
+export const listEventsOfTransactions = (
+  scope: Scope,
+  transactionIds: readonly string[],
+  externalSubscriptionId?: ExternalSubscriptionId,
+) => {
+  const { db } = scope;
+  const each = transactionIds
+    .map((id) => db`select e.* from ${eventsOfTransaction(scope, id, externalSubscriptionId)}`)
+    .reduce((all, one) => db`${all} union all ${one}`);
+  return db<ShownEvent[]>`
+    select ${columns(db)} from (${each}) e where ${isLive(db, db`e`)} order by e.created_at, e.id`;
+};
+
 export const listEventsById = ({ db, organizationId }: Scope, ids: readonly EventId[]) => db<ShownEvent[]>`
   select ${columns(db)} from events e
   where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and ${isLive(db, db`e`)}`;

@@ -257,6 +257,38 @@ describe('one event a part', () => {
     expect(await stored()).toBe(3);
   });
 
+  test('a call with an event a part is shown by its own id, with all of its parts and prices', async () => {
+    const entries = ['input', 'output'].map((kind) => ({ provider: 'openai', model: 'alpha', kind, cost: '2' }));
+    await ok(
+      client.post('/price_book/entries', {
+        entries: entries.map((entry) => ({ ...entry, valid_from: '2020-01-01T00:00:00Z' })),
+      }),
+    );
+    await ok(send({ emit: 'kinds' }));
+    await ok(send({ emit: 'kinds', external_subscription_id: 'bob-1', tier: 'batch' }));
+    const of = async (query = '') => (await client.get(`/ai/usage/openai%3Achatcmpl-1${query}`)).body;
+    const { ai_usage } = await of('?external_subscription_id=ada-1');
+    expect(ai_usage).toMatchObject({
+      transaction_id: 'openai:chatcmpl-1',
+      tier: 'standard',
+      status: 'plan',
+      tokens: 3839,
+      precise_cost_cents: '0.7678',
+      precise_amount_cents: null,
+      matches: true,
+    });
+    expect(ai_usage.parts.map(({ kind, cost }: Record<string, string>) => [kind, cost])).toEqual([
+      ['input', '2.0'],
+      ['cache_read', '2.0'],
+      ['output', '2.0'],
+    ]);
+    expect((await of()).ai_usage).toMatchObject({ tier: 'batch', parts: [{}, {}, {}] });
+    expect(await of('?external_subscription_id=eve-1')).toMatchObject({ status: 404, resource: 'event' });
+    // A call whose own id ends like that of a part is no part of another call.
+    await ok(send({ transaction_id: 'own#input' }));
+    expect((await client.get('/ai/usage/own')).status).toBe(404);
+  });
+
   test('in a tolerant batch a conflict of one part leaves none of its call stored', async () => {
     await ok(send({ emit: 'kinds' }));
     const changed = chat({
@@ -365,6 +397,11 @@ test('the formats are listed from their tables', async () => {
     kind: 'cache_read',
     within: 'prompt_tokens',
   });
+  const pathsOf = (code: string) =>
+    formats.find((format: { code: string }) => format.code === code).fields.map(({ path }: { path: string }) => path);
+  expect(pathsOf('cohere')).toEqual(expect.arrayContaining(['billed_units.search_units', 'tokens.input_tokens']));
+  expect(pathsOf('openai_responses')).toContain('output[type=web_search_call]');
+  expect(new Set(pathsOf('anthropic_messages')).size).toBe(pathsOf('anthropic_messages').length);
 });
 
 test('setting up makes the metric of calls once', async () => {
