@@ -69,7 +69,7 @@ export async function showCurrentUsage(
 const isDynamic = ({ charge_model: model }: Pick<PricedCharge, 'charge_model'>): boolean => model === 'dynamic';
 
 /** How many calls of a dynamic charge have no amount, where there are some. Rule: price-book.md#unknown-models. */
-function unpricedOf(charge: PricedCharge, unpriced: UsageInProgress['unpriced']): { unpriced_events?: number } {
+export function unpricedOf(charge: PricedCharge, unpriced: UsageInProgress['unpriced']): { unpriced_events?: number } {
   const events = isDynamic(charge) ? (unpriced.get(charge.metric.code) ?? 0) : 0;
   return events === 0 ? {} : { unpriced_events: events };
 }

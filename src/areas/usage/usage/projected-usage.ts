@@ -4,7 +4,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { ExternalCustomerId } from '../../../platform/ids.ts';
 import { present } from '../../../platform/schema/view.ts';
 import { mapInSlices } from '../../../platform/turns/turns.ts';
-import { periodView, usageInProgress } from './current-usage.ts';
+import { periodView, unpricedOf, usageInProgress } from './current-usage.ts';
 import type { PricedShare } from './price-usage.ts';
 import type { PricedCharge } from './priced-charges.ts';
 import type { ProjectedUsageQuery } from './schema.ts';
@@ -28,7 +28,10 @@ export async function showProjectedUsage(
   const { pause } = ctx;
   const projected = async ({ charge, shares }: (typeof usage)[number]) => {
     const own = await mapInSlices(shares, (share) => projectedShare(charge, share, elapsed, exponent), pause);
-    return chargeUsageView(charge, own, currency, { keys: query.filter_by_presentation, pause });
+    return {
+      ...(await chargeUsageView(charge, own, currency, { keys: query.filter_by_presentation, pause })),
+      ...unpricedOf(charge, inProgress.unpriced),
+    };
   };
   const charges = await mapInSlices(usage, projected, pause);
   return {

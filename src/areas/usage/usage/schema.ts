@@ -108,7 +108,7 @@ const FilterUsage = z.object({
 });
 const ChargeUsage = z.object({
   ...figures,
-  /** For current usage of dynamic charges, where there are some. */
+  /** For current and projected usage of dynamic charges, where there are some. */
   unpriced_events: z.int().optional(),
   amount_currency: z.string(),
   charge: z.object({

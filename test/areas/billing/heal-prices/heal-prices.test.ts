@@ -82,6 +82,10 @@ const usage = async () =>
   (await ok(story.client.get('/customers/acme/current_usage?external_subscription_id=sub'))).customer_usage
     .charges_usage[0];
 
+const projected = async () =>
+  (await ok(story.client.get('/customers/acme/projected_usage?external_subscription_id=sub'))).customer_projected_usage
+    .charges_usage[0];
+
 describe('a call of a model without a price', () => {
   test('is looked at again if its price came between its storing and its counting', async () => {
     await sell();
@@ -154,6 +158,7 @@ describe('a call of a model without a price', () => {
     await sell({ properties: { markup_rate: '20' } });
     await send(...Array.from({ length: 100 }, (_, index) => omega(`${index}`)));
     expect(await usage()).toMatchObject({ units: '100.0', amount_cents: 0, unpriced_events: 100 });
+    expect(await projected()).toMatchObject({ units: '100.0', unpriced_events: 100 });
     await price();
     await until(async () => (await usage()).amount_cents === 36);
     expect(await usage()).not.toHaveProperty('unpriced_events');
