@@ -8,6 +8,7 @@ export const FILES_ONLY = [
   'test/deployment.test.ts',
   'test/docs.test.ts',
   'test/error-codes.test.ts',
+  'test/golden-ai.test.ts',
   'test/golden-payments.test.ts',
   'test/licences.test.ts',
   'test/lock-file.test.ts',
