@@ -330,6 +330,38 @@ test.each<[string, string, () => string[], () => string[]]>([
     () => [`delete from budget_windows where ${org()}`, `delete from budgets where ${org()}`],
   ],
   [
+    'A34',
+    'holds of a budget that took more than its limit',
+    () => [
+      `insert into budgets (id, organization_id, code, name, scope, measure, currency, most, period, timezone, mode,
+         alert_percents, on_outage, unknown_price, created_at, updated_at)
+       values ('${BUDGET}', '${story.organizationId}', 'b', 'b', 'organization', 'amount', 'USD', 100, 'lifetime',
+         'UTC', 'hard', '{50}', 'closed', 'deny', '2024-02-01Z', '2024-02-01Z')`,
+      // 60 were settled of a hold of 70, and 41 are held.
+      `insert into budget_windows (id, organization_id, budget_id, group_key, group_values, starts_at, spent, held,
+         created_at)
+       values ('${BUDGET}', '${story.organizationId}', '${BUDGET}', '', '[]', '2024-02-01Z', 60, 41, '2024-02-01Z')`,
+      `insert into budget_entries (id, organization_id, window_id, amount, source, created_at, folded_at)
+       values (gen_random_uuid(), '${story.organizationId}', '${BUDGET}', 60, 'settlement', '2024-02-01Z',
+         '2024-02-01Z')`,
+      `insert into budget_holds (id, organization_id, hold_key, status, expires_at, question_digest,
+         external_subscription_id, created_at, closed_at)
+       select gen_random_uuid(), '${story.organizationId}', status, status, '2999-01-01Z', '', 'one', '2024-02-01Z',
+         case status when 'settled' then timestamptz '2024-02-01Z' end
+       from unnest('{settled,open}'::text[]) status`,
+      `insert into budget_hold_parts (hold_id, window_id, organization_id, held, settled, expires_at, is_open)
+       select id, '${BUDGET}', organization_id, case status when 'open' then 41 else 70 end,
+         case status when 'settled' then 60 end, expires_at, status = 'open'
+       from budget_holds where ${org()}`,
+    ],
+    () => [
+      `delete from budget_holds where ${org()}`,
+      `delete from budget_entries where ${org()}`,
+      `delete from budget_windows where ${org()}`,
+      `delete from budgets where ${org()}`,
+    ],
+  ],
+  [
     'A26',
     'a hold that stays open past its end',
     () => [`insert into wallet_holds (${HOLD}) select ${holdOf(100, 100, '2024-05-01T23:54:00Z')}`],
