@@ -2723,6 +2723,36 @@ create table event_versions (
 comment on table event_versions is 'Earlier versions of corrected events.';
 CREATE INDEX event_versions_correction ON public.event_versions USING btree (organization_id, correction_id);
 
+create table event_volume_hours (
+  organization_id uuid not null,
+  hour timestamp with time zone not null,
+  code text not null,
+  stored bigint not null,
+  unmatched bigint not null,
+  replayed bigint not null,
+  rejected bigint not null,
+  constraint event_volume_hours_pkey PRIMARY KEY (organization_id, hour, code)
+);
+comment on table event_volume_hours is 'The sums of event_volumes by hour, of hours that are over.';
+CREATE INDEX event_volume_hours_hour ON public.event_volume_hours USING btree (hour);
+
+create table event_volumes (
+  organization_id uuid not null,
+  minute timestamp with time zone not null,
+  code text not null,
+  lane smallint not null,
+  stored bigint not null,
+  unmatched bigint not null,
+  replayed bigint not null,
+  rejected bigint not null,
+  constraint event_volumes_pkey PRIMARY KEY (organization_id, minute, code, lane)
+);
+comment on table event_volumes is 'Events by the minute of their reception and by code, for two days.';
+comment on column event_volumes.code is 'empty for events without a live metric, and for what is not stored';
+comment on column event_volumes.lane is '0 to 7: processes that write at the same time do not wait for one row';
+comment on column event_volumes.stored is 'each event once, those that nothing bills included';
+CREATE INDEX event_volumes_minute ON public.event_volumes USING btree (minute);
+
 create table events (
   id uuid not null,
   organization_id uuid not null,
@@ -5091,6 +5121,21 @@ create table vies_checks (
 comment on table vies_checks is 'Checks of VAT numbers in the EU register, tried again until the register answers.';
 CREATE INDEX vies_checks_due ON public.vies_checks USING btree (next_attempt_at) WHERE (status = 'pending'::text);
 
+create table wallet_days (
+  organization_id uuid not null,
+  wallet_id uuid not null,
+  day date not null,
+  balance_cents bigint not null,
+  ongoing_balance_cents bigint not null,
+  added_cents bigint not null,
+  constraint wallet_days_pkey PRIMARY KEY (organization_id, wallet_id, day),
+  constraint wallet_days_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint wallet_days_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) DEFERRABLE
+);
+comment on table wallet_days is 'The last figures of a wallet on each day, in its customer''s zone; a day without a row is as the one before.';
+comment on column wallet_days.added_cents is 'top-ups of the day less what was voided';
+CREATE INDEX wallet_days_day ON public.wallet_days USING btree (day);
+
 create table wallet_held (
   organization_id uuid not null,
   wallet_id uuid not null,
@@ -5260,6 +5305,7 @@ create table wallets (
   terminated_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  exhausted_on date,
   constraint wallets_pkey PRIMARY KEY (id),
   constraint wallets_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint wallets_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
@@ -5271,8 +5317,10 @@ create table wallets (
   constraint wallets_status_check CHECK ((status = ANY (ARRAY['active'::text, 'terminated'::text])))
 );
 comment on table wallets is 'Prepaid credits of customers.';
+comment on column wallets.exhausted_on is 'The day on which it is used up if it goes on as in its last two weeks; null: unknown, or never.';
 CREATE UNIQUE INDEX wallets_code_key ON public.wallets USING btree (organization_id, customer_id, code) WHERE (status = 'active'::text);
 CREATE INDEX wallets_customer ON public.wallets USING btree (organization_id, customer_id, status);
+CREATE INDEX wallets_exhausted_on ON public.wallets USING btree (organization_id, exhausted_on) WHERE ((status = 'active'::text) AND (exhausted_on IS NOT NULL));
 CREATE INDEX wallets_expiring ON public.wallets USING btree (expiration_at) WHERE ((status = 'active'::text) AND (expiration_at IS NOT NULL));
 CREATE INDEX wallets_newest ON public.wallets USING btree (organization_id, created_at DESC, id DESC);
 CREATE TRIGGER wallets_begin_held AFTER INSERT ON public.wallets FOR EACH ROW EXECUTE FUNCTION begin_wallet_held();
@@ -5349,3 +5397,21 @@ create table webhook_events (
 comment on table webhook_events is 'Every outgoing event once, whether or not an endpoint listens. The sequencer numbers rows after their commit.';
 CREATE INDEX webhook_events_of_customer ON public.webhook_events USING btree (organization_id, customer_id, occurred_at DESC, id DESC) WHERE (customer_id IS NOT NULL);
 CREATE INDEX webhook_events_unnumbered ON public.webhook_events USING btree (organization_id, "position") WHERE (sequence IS NULL);
+
+create table webhook_hours (
+  organization_id uuid not null,
+  webhook_endpoint_id uuid not null,
+  hour timestamp with time zone not null,
+  lane smallint not null,
+  succeeded integer not null,
+  failed integer not null,
+  latency integer[] not null,
+  constraint webhook_hours_pkey PRIMARY KEY (organization_id, webhook_endpoint_id, hour, lane),
+  constraint webhook_hours_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
+);
+comment on table webhook_hours is 'How deliveries to an endpoint ended and how long its answers took, by hour.';
+comment on column webhook_hours.lane is '0 to 7: processes that write at the same time do not wait for one row';
+comment on column webhook_hours.succeeded is 'deliveries that ended acknowledged';
+comment on column webhook_hours.failed is 'deliveries that ended after their last attempt';
+comment on column webhook_hours.latency is 'attempts by class: the first up to 5 ms, each further one up to twice as long, the 16th open';
+CREATE INDEX webhook_hours_hour ON public.webhook_hours USING btree (hour);

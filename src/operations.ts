@@ -54,6 +54,7 @@ import { attentionOperations } from './areas/reporting/attention/routes.ts';
 import { auditOperations } from './areas/reporting/audits/routes.ts';
 import { portalCommands } from './areas/reporting/customer-portal/commands/operations.ts';
 import { customerSummaryOperations } from './areas/reporting/customer-summaries/routes.ts';
+import { eventTraceOperations } from './areas/reporting/event-trace/routes.ts';
 import { mailTemplateOperations } from './areas/reporting/mail-templates/routes.ts';
 import { overviewOperations } from './areas/reporting/overview/routes.ts';
 import { planImpactOperations } from './areas/reporting/plan-impact/routes.ts';
@@ -80,6 +81,7 @@ import { aiUsageOperations } from './areas/usage/ai-doors/routes.ts';
 import { budgetHoldOperations } from './areas/usage/budget-holds/routes.ts';
 import { budgetOperations } from './areas/usage/budgets/routes.ts';
 import { eventCorrectionOperations } from './areas/usage/event-corrections/routes.ts';
+import { eventVolumeOperations } from './areas/usage/event-volumes/routes.ts';
 import { eventOperations } from './areas/usage/events/routes.ts';
 import { ingestionOperations } from './areas/usage/ingestion/routes.ts';
 import { lifetimeUsageOperations } from './areas/usage/lifetime-usage/routes.ts';
@@ -93,6 +95,7 @@ import type { Operation } from './platform/operation.ts';
 /** Every operation of the API. Event routes are first, because each route before a request costs it a little time. */
 export const operations: Operation[] = [
   ...eventOperations,
+  ...eventVolumeOperations,
   ...aiUsageOperations,
   ...chargeOperations,
   ...fixedChargeOperations,
@@ -167,6 +170,7 @@ export const operations: Operation[] = [
   ...analyticsOperations,
   ...aiMarginOperations,
   ...customerSummaryOperations,
+  ...eventTraceOperations,
   ...timelineOperations,
   ...planImpactOperations,
   ...chargeEstimateOperations,

@@ -34,6 +34,7 @@ import { retention } from './areas/tenancy/retain-rows/delete-by-class.ts';
 import { sumAiDays } from './areas/usage/ai-usage-sums/sum-days.ts';
 import { sweepBudgets } from './areas/usage/budget-holds/sweep-budgets.ts';
 import { rollupAudit } from './areas/usage/build-shapes/repair-hours.ts';
+import { volumeHours } from './areas/usage/event-volumes/jobs.ts';
 import { validateEvents } from './areas/usage/ingest-events/validate-events.ts';
 import { cleanDeadLetters } from './areas/usage/ingestion/clean-dead-letters.ts';
 import { dailyUsage } from './areas/usage/snapshot-usage/snapshot-daily-usage.ts';
@@ -90,6 +91,7 @@ export const sweepJobs: readonly SweepJob[] = [
   keyUsage,
   cleanIdempotency,
   cleanSessions,
+  volumeHours,
   cleanWebhooks,
   cleanProviderEvents,
   cleanDeadLetters,

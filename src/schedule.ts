@@ -262,6 +262,13 @@ const rows = [
     afterMissedTicks: 'by selection',
   },
   {
+    job: 'volume-hours',
+    tick: { minuteOfHour: 12 },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'the tick of midnight sums two days anew',
+  },
+  {
     job: 'clean-webhooks',
     tick: { timeOfDay: '01:00' },
     clock: 'R',

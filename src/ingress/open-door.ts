@@ -32,6 +32,7 @@ import { mountDocs } from './docs/mount-docs.ts';
 import { mountDocuments } from './documents.ts';
 import type { EdgeDeps } from './edge-deps.ts';
 import { createEventsLane } from './events-lane/lane.ts';
+import { NotStoredEvents } from './events-lane/not-stored.ts';
 import { FairGate } from './fair-gate.ts';
 import { createGatheringLane } from './gathering-lane.ts';
 import { mountHealth } from './health.ts';
@@ -131,7 +132,9 @@ export async function openDoor(config: Config, options: DoorOptions): Promise<Do
   const lane = { sql: runtime.sql, producer: runtime.producer, replies, config, processId, keepPosition };
   const handOver = watchHandOver(runtime.redis, prefix, { parts: partsOf(config), whyNoWrites: standby.why });
   const decisions = createDecisionsLane({ ...lane, handOver });
-  const events = createEventsLane({ ...runtime, redis: limiterRedis, replies, config, processId, decisions });
+  const notStored = new NotStoredEvents(runtime);
+  const laneDeps = { ...runtime, redis: limiterRedis, replies, config, processId, decisions, notStored };
+  const events = createEventsLane(laneDeps);
   const deps: EdgeDeps = {
     cell,
     sql: runtime.sql,
@@ -209,7 +212,7 @@ export async function openDoor(config: Config, options: DoorOptions): Promise<Do
     limiters: deps.limiters,
     async close() {
       await Promise.all([events.stop(), decisions.stop()]);
-      await Promise.all([uncommitted.close(), keyUsage.close(), enrolled.close()]);
+      await Promise.all([uncommitted.close(), keyUsage.close(), notStored.close(), enrolled.close()]);
       clock.close();
       loop.close();
       deps.handOver.close();

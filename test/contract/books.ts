@@ -13,6 +13,8 @@ export const everythingDone = (sql: Sql) =>
 // compared.
 const MOVING = [
   'webhook_deliveries',
+  'webhook_hours',
+  'event_volumes',
   'webhooks',
   'audit_runs',
   'audits',

@@ -141,6 +141,7 @@ describe('the table of periodic jobs', () => {
     'ledger-daily',
     'clean-secrets',
     'clean-sessions',
+    'volume-hours',
     'retention',
     'archive-roots',
     'send-e-documents',

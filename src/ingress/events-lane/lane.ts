@@ -22,7 +22,7 @@ import type { Log } from '../../platform/log/log.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Operation } from '../../platform/operation.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
-import { refuse } from '../../platform/refusal.ts';
+import { Refusal, refuse } from '../../platform/refusal.ts';
 import type { Replies } from '../../platform/replies/replies.ts';
 import type { Pause } from '../../platform/turns/turns.ts';
 import { headerName } from '../../platform/wire-prefix.ts';
@@ -32,6 +32,7 @@ import { storeLines } from './bulk.ts';
 import { takeBulkPlace } from './bulk-places.ts';
 import { BulkReport } from './bulk-report.ts';
 import { createCoalescer } from './coalescer.ts';
+import type { NotStoredEvents } from './not-stored.ts';
 import { type RecordsDoor, readRecords, storeInChunks } from './records.ts';
 import { UnmappedFields } from './unmapped-fields.ts';
 import { ConnectionLost, unpackedBody } from './unpack.ts';
@@ -97,6 +98,8 @@ const USER_AGENT_MAX = 255;
 const REPLAYED = { 'X-Svc-Replayed': 'true' };
 /** Events of a tolerant batch that count as one request (bulk-events.md#tolerant-batch). */
 const EVENTS_A_REQUEST = 100;
+/** A refusal of what was sent, not of who sent it or when. */
+const INVALID_STATUS = 422;
 const NDJSON_TYPE = /^application\/x-ndjson\s*(?:;|$)/i;
 
 /**
@@ -113,6 +116,7 @@ export function createEventsLane(deps: {
   metrics: Metrics;
   processId: string;
   decisions: Pick<DecisionsLane, 'settle'>;
+  notStored: NotStoredEvents;
 }): EventsLane {
   const { config } = deps;
   const coalescer = createCoalescer(deps);
@@ -133,7 +137,11 @@ export function createEventsLane(deps: {
       : {};
     const sent = { limits: config, sender: senderOf(request, 'full'), pause: request.pause };
     const read = await readEvents(form, request.body, { ...sent, ...reader });
-    if (form === 'tolerant') await countMore(request, read.faults.length);
+    if (form === 'tolerant') {
+      await countMore(request, read.faults.length);
+      const rejected = read.faults.filter((fault) => fault !== null).length;
+      deps.notStored.add(request.identity.organizationId, { replayed: 0, rejected });
+    }
     return request.isOfCloudEvents ? { ...read, isOfCloudEvents: true } : read;
   }
 
@@ -145,20 +153,37 @@ export function createEventsLane(deps: {
     return input;
   }
 
-  const send = (requestId: string) => (batch: IncomingBatch) =>
-    batch.events.length === 0 ? [] : coalescer.send(batch, requestId);
+  const send = (requestId: string) => async (batch: IncomingBatch) => {
+    if (batch.events.length === 0) return [];
+    const verdicts = await coalescer.send(batch, requestId);
+    deps.notStored.addVerdicts(batch.organization_id, verdicts, batch.atomic);
+    return verdicts;
+  };
+
+  /** Counts a request as refused whose events are refused together, or whose form is. */
+  async function counted<Answer>({ identity, body }: EventsRequest, work: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof Refusal && error.status === INVALID_STATUS)
+        deps.notStored.add(identity.organizationId, { replayed: 0, rejected: eventsIn(body) });
+      throw error;
+    }
+  }
 
   return {
     input: (operation, request) =>
       operation.holdsUsage ? usageInput(operation, request) : eventsInput(operation, request),
     async answer(operation, request) {
-      const { text, isReplayed } = operation.holdsUsage
-        ? await answerUsage(await usageInput(operation, request), {
-            send: send(request.requestId),
-            settle: (decision) => deps.decisions.settle({ ...callerOf(request), decision }),
-            currency: (await facts.settings(scopeOf(request))).currency,
-          })
-        : await answerEvents(await eventsInput(operation, request), send(request.requestId));
+      const { text, isReplayed } = await counted(request, async () =>
+        operation.holdsUsage
+          ? answerUsage(await usageInput(operation, request), {
+              send: send(request.requestId),
+              settle: (decision) => deps.decisions.settle({ ...callerOf(request), decision }),
+              currency: (await facts.settings(scopeOf(request))).currency,
+            })
+          : answerEvents(await eventsInput(operation, request), send(request.requestId)),
+      );
       return { status: 200, text, ...(isReplayed ? { headers: REPLAYED } : {}) };
     },
     async bulk(request) {
@@ -196,6 +221,7 @@ export function createEventsLane(deps: {
         throw refuse.badRequest('the body ended early');
       } finally {
         await place.leave();
+        deps.notStored.add(sent.organization_id, report.counts());
         for (const [outcome, lines] of Object.entries(report.counts())) deps.metrics.bulkLines.inc({ outcome }, lines);
       }
     },
@@ -247,6 +273,12 @@ export function createEventsLane(deps: {
     isFull: coalescer.isFull,
     stop: coalescer.stop,
   };
+}
+
+/** How many events a body holds: those of a list, else one. */
+function eventsIn(body: unknown): number {
+  const events = (body as { events?: unknown } | null)?.events ?? body;
+  return Array.isArray(events) ? events.length : 1;
 }
 
 /** Every further hundred events of a tolerant request count as one more request. */

@@ -110,6 +110,9 @@ export const USAGE_FIELDS: FieldWords = {
   unmatched_events: 'Days for which healed unmatched events are listed: 1 to 400',
   verifications: 'Days for which results of verifications are kept: 30 to 3650',
   'retention.budgets': 'Days for which windows that ended, closed holds and the ledger of budgets are kept: 30 to 3650',
+  event_volumes: 'Days for which the volume of events is kept by hour: 60 to 3650',
+  wallet_days: 'Days for which the figures of a wallet are kept by day: 30 to 3650',
+  webhook_hours: 'Days for which sums of deliveries by hour are kept: 7 to 400',
   ai_usage_hours: 'Days for which calls of language models are summed by hour, then by day only: 30 to 3650',
   'retention.mails':
     'Days for which mails that are on their way no more are kept; their texts go after 90 days: 90 to 3650',

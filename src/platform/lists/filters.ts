@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
-import { INVALID, MANDATORY } from '../schema/fields.ts';
+import { INVALID, MANDATORY, OUT_OF_RANGE } from '../schema/fields.ts';
 import { INVALID_DATE, parseBound } from '../schema/instant-field.ts';
 
 /**
@@ -25,6 +25,29 @@ export const mandatoryTextFilter = textFilter
     return z.NEVER;
   })
   .meta({ type: 'string', mandatory: true });
+
+interface Bounds {
+  min: number;
+  max: number;
+}
+
+/** A whole number between bounds, if there is one; anything else is value_is_out_of_range. */
+export const optionalNumberFilter = ({ min, max }: Bounds) =>
+  textFilter
+    .transform((value, context) => {
+      if (value === undefined) return undefined;
+      const number = /^\d{1,6}$/.test(value.trim()) ? Number(value) : -1;
+      if (number >= min && number <= max) return number;
+      context.addIssue({ code: 'custom', message: OUT_OF_RANGE });
+      return z.NEVER;
+    })
+    .meta({ type: 'integer', minimum: min, maximum: max });
+
+/** The same; without it `usual`. */
+export const numberFilter = ({ usual, ...bounds }: Bounds & { usual: number }) =>
+  optionalNumberFilter(bounds)
+    .transform((number) => number ?? usual)
+    .meta({ type: 'integer', minimum: bounds.min, maximum: bounds.max });
 
 /** Several texts; a scalar is an array of one; empty = absent. */
 export const listFilter = z

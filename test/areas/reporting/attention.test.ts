@@ -31,7 +31,7 @@ const find = async (kind: string) => (await attention()).find((row) => row.kind 
 test('kinds are listed from the most severe to the least', () => {
   const places = ATTENTION_KINDS.map(({ severity }) => SEVERITIES.indexOf(severity));
   expect(places).toEqual([...places].sort((a, b) => a - b));
-  expect(new Set(ATTENTION_KINDS.map(({ kind }) => kind)).size).toBe(18);
+  expect(new Set(ATTENTION_KINDS.map(({ kind }) => kind)).size).toBe(19);
 });
 
 test('an organization without an address hears of that alone', async () => {

@@ -336,6 +336,9 @@ describe('retention of an organization', () => {
     budgets: 100,
     ai_usage_hours: 400,
     mails: 400,
+    event_volumes: 400,
+    wallet_days: 400,
+    webhook_hours: 30,
   };
   const keep = (org: Org, retention: object) => org.put('/retention', { retention });
 

@@ -6,6 +6,7 @@ import { AmountOutOfRange, type Cents, subtractCents } from '../../../engine/mon
 import type { Context } from '../../../platform/context.ts';
 import type { CustomerId } from '../../../platform/ids.ts';
 import { evaluateWalletAlerts } from '../../credits/evaluate-alerts/wallet-alerts.ts';
+import { followDays } from '../../credits/wallet-days/follow-days.ts';
 import { forgetSettled, listAwaiting } from '../../credits/wallet-holds/writes.ts';
 import { worthOf } from '../../credits/wallet-transactions/movements.ts';
 import { tellDepleted } from '../../credits/wallets/announce.ts';
@@ -114,6 +115,7 @@ async function follow(ctx: Context, wallet: WalletRow, usageCents: Cents, rule: 
       ctx.now(),
     );
   const changed = isSame ? wallet : await readWallet(ctx, wallet.id);
+  if (!isSame) await followDays(ctx, changed, 0);
   if (isDepleted && !wallet.depleted_ongoing_balance) await tellDepleted(ctx, changed);
   await evaluateWalletAlerts(ctx, changed, 'ongoing');
   if (rule?.trigger === 'threshold') await actOnThreshold(ctx, changed, rule);

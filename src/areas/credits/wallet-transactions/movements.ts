@@ -89,7 +89,7 @@ export async function voidCredits(
       walletTransactionId: id,
       lines: forfeited(grantedCents, purchasedCents),
     });
-  const changed = await takeFromBalance(ctx, wallet, taken);
+  const changed = await takeFromBalance(ctx, wallet, taken, { isVoided: true });
   return {
     transaction: await recordTransaction(ctx, 'wallet_transaction.created', { id, wallet: changed }),
     wallet: changed,

@@ -5,6 +5,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { WalletId } from '../../../platform/ids.ts';
 import { markWallets } from '../../usage/wallet-marks/wallet-marks.ts';
 import { evaluateWalletAlerts } from '../evaluate-alerts/wallet-alerts.ts';
+import { followDays } from '../wallet-days/follow-days.ts';
 import { recordWallet, shownWallet } from './announce.ts';
 import type { WalletRow } from './queries.ts';
 
@@ -39,14 +40,21 @@ export async function addToBalance(
       }
       last_balance_sync_at = ${ctx.now()}, updated_at = ${ctx.now()}
     where organization_id = ${organizationId} and id = ${wallet.id}`;
-  return followBalance(ctx, wallet.id, before);
+  return followBalance(ctx, wallet.id, { before, addedCents: resetsConsumed ? 0 : amountCents });
 }
 
-/** Takes credits from a locked wallet that holds them. @returns the wallet as it then is. Rule: wallets.md#balance. */
+/**
+ * Takes credits from a locked wallet that holds them.
+ *
+ * isVoided  they are taken back, not consumed
+ * @returns the wallet as it then is
+ * Rule: wallets.md#balance.
+ */
 export async function takeFromBalance(
   ctx: Context,
   wallet: WalletRow,
   { credits, amountCents }: Moved,
+  { isVoided = false } = {},
 ): Promise<WalletRow> {
   const before = await shownWallet(ctx, wallet);
   // Credits are rounded separately from money: a rest of credits without money is dropped.
@@ -59,11 +67,16 @@ export async function takeFromBalance(
       consumed_amount_cents = consumed_amount_cents + ${amountCents},
       last_balance_sync_at = ${ctx.now()}, last_consumed_credit_at = ${ctx.now()}, updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and id = ${wallet.id}`;
-  return followBalance(ctx, wallet.id, before);
+  return followBalance(ctx, wallet.id, { before, addedCents: isVoided ? -amountCents : 0 });
 }
 
-async function followBalance(ctx: Context, walletId: WalletId, before: object): Promise<WalletRow> {
+async function followBalance(
+  ctx: Context,
+  walletId: WalletId,
+  { before, addedCents }: { before: object; addedCents: number },
+): Promise<WalletRow> {
   const wallet = await recordWallet(ctx, 'wallet.updated', walletId, before);
+  await followDays(ctx, wallet, addedCents);
   await evaluateWalletAlerts(ctx, wallet, 'balance');
   await markWallets(ctx, wallet.customer_id);
   return wallet;

@@ -60,6 +60,8 @@ export interface WalletRow {
   last_balance_sync_at: Temporal.Instant | null;
   last_consumed_credit_at: Temporal.Instant | null;
   terminated_at: Temporal.Instant | null;
+  /** When it is used up if it goes on like this; null: unknown, or never. */
+  exhausted_on: Temporal.PlainDate | null;
   created_at: Temporal.Instant;
 }
 
@@ -78,7 +80,7 @@ const columns = (db: Db) => db`
   wallet.skip_invoice_custom_sections,
   ${selectedSections(db, 'wallet', { organizationId: db`wallet.organization_id`, ownerId: db`wallet.id` })} as custom_sections,
   wallet.expiration_at, wallet.last_balance_sync_at, wallet.last_consumed_credit_at, wallet.terminated_at,
-  wallet.created_at`;
+  wallet.exhausted_on, wallet.created_at`;
 
 const tables = (db: Db) => db`
   wallets wallet
@@ -142,15 +144,18 @@ export interface WalletFilters {
   currency?: string | undefined;
   statuses?: readonly string[] | undefined;
   billing_entity_codes?: readonly string[] | undefined;
+  /** Used up on this day or before. */
+  exhaustedBy?: Temporal.PlainDate | undefined;
 }
 
 function matching({ db, organizationId }: Scope, filters: WalletFilters) {
-  const { customerId, currency, statuses, billing_entity_codes: codes } = filters;
+  const { customerId, currency, statuses, billing_entity_codes: codes, exhaustedBy } = filters;
   return db`
     wallet.organization_id = ${organizationId}
     ${customerId === undefined ? db`` : db`and wallet.customer_id = ${customerId}`}
     ${currency === undefined ? db`` : db`and wallet.currency = ${currency}`}
     ${statuses === undefined ? db`` : db`and wallet.status = any (${statuses})`}
+    ${exhaustedBy === undefined ? db`` : db`and wallet.exhausted_on <= ${exhaustedBy}`}
     ${codes === undefined ? db`` : db`and entity.code = any (${codes})`}`;
 }
 

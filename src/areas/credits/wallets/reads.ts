@@ -1,3 +1,4 @@
+import { utcDate } from '../../../engine/calendar/instants.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { ExternalCustomerId } from '../../../platform/ids.ts';
 import { type Page, pageMeta, pageOf } from '../../../platform/lists/pagination.ts';
@@ -14,7 +15,7 @@ export async function listAllWallets(ctx: Context, { query }: { query: WalletLis
   const { external_customer_id: externalId, billing_entity_codes: codes } = query;
   if (codes !== undefined) await checkBillingEntityCodes(ctx, codes);
   const customer = externalId === undefined ? undefined : await getCustomer(ctx, externalId);
-  return page(ctx, { ...filtersOf(query), customerId: customer?.id }, query);
+  return page(ctx, { ...filtersOf(ctx, query), customerId: customer?.id }, query);
 }
 
 /** @throws Refusal 404 customer */
@@ -24,10 +25,14 @@ export async function listCustomerWallets(
 ) {
   const { id } = await getCustomer(ctx, external_customer_id);
   if (query.billing_entity_codes !== undefined) await checkBillingEntityCodes(ctx, query.billing_entity_codes);
-  return page(ctx, { ...filtersOf(query), customerId: id }, query);
+  return page(ctx, { ...filtersOf(ctx, query), customerId: id }, query);
 }
 
-const filtersOf = ({ currency, statuses, billing_entity_codes }: WalletListQuery): WalletFilters => ({
+const filtersOf = (
+  ctx: Context,
+  { currency, statuses, billing_entity_codes, days_left_to }: WalletListQuery,
+): WalletFilters => ({
+  exhaustedBy: days_left_to === undefined ? undefined : utcDate(ctx.now()).add({ days: days_left_to }),
   currency,
   statuses,
   billing_entity_codes,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Operation } from '../../../platform/operation.ts';
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
 import { Metadata } from '../../catalog/plans/metadata.ts';
+import { showWalletBurnDown } from './burn-down.ts';
 import { createCustomerWallet, createWallet } from './create-wallet.ts';
 import {
   deleteAllWalletMetadata,
@@ -12,6 +13,8 @@ import {
 import { listAllWallets, listCustomerWallets, showCustomerWallet, showWallet } from './reads.ts';
 import {
   CustomerWalletCreate,
+  WalletBurnDown,
+  WalletBurnDownQuery,
   WalletCreate,
   WalletEnvelope,
   WalletList,
@@ -125,6 +128,17 @@ export const walletOperations: Operation[] = [
     summary: 'Retrieve a wallet',
     answer: WalletEnvelope,
     run: showWallet,
+  },
+  {
+    ...shared,
+    kind: 'read',
+    name: 'findWalletBurnDown',
+    method: 'get',
+    path: '/wallets/:svc_id/burn_down',
+    summary: 'The days of a wallet, and when it is used up',
+    query: WalletBurnDownQuery,
+    answer: WalletBurnDown,
+    run: showWalletBurnDown,
   },
   update,
   { ...update, name: 'patchWallet', method: 'patch', hidden: true },

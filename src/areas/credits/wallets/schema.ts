@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { TOP_UP_INTERVALS } from '../../../engine/credits/wallet-interval.ts';
 import { CURRENCIES } from '../../../engine/money/currency.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
-import { listFilter, textFilter, wordsFilter } from '../../../platform/lists/filters.ts';
+import {
+  listFilter,
+  numberFilter,
+  optionalNumberFilter,
+  textFilter,
+  wordsFilter,
+} from '../../../platform/lists/filters.ts';
 import { countedPageQuery, PageMeta } from '../../../platform/lists/pagination.ts';
 import { anyValue } from '../../../platform/schema/bounded.ts';
 import {
@@ -155,6 +161,31 @@ export const WalletListQuery = z.object({
   external_customer_id: textFilter,
   currency: textFilter,
   statuses: wordsFilter(['active', 'terminated']),
+  days_left_to: optionalNumberFilter({ min: 0, max: 400 }),
   billing_entity_codes: listFilter,
 });
 export type WalletListQuery = z.infer<typeof WalletListQuery>;
+
+export const WalletBurnDownQuery = z.object({ days: numberFilter({ min: 7, max: 400, usual: 90 }) });
+export type WalletBurnDownQuery = z.output<typeof WalletBurnDownQuery>;
+
+export const WalletBurnDown = z.object({
+  burn_down: z.object({
+    currency: z.string(),
+    points: z.array(
+      z.object({
+        day: z.iso.date(),
+        balance_cents: z.int(),
+        ongoing_balance_cents: z.int(),
+        added_cents: z.int(),
+        consumed_cents: z.int(),
+      }),
+    ),
+    available_cents: z.int(),
+    daily_rate_cents: z.string().nullable(),
+    days_left: z.int().nullable(),
+    exhausted_on: z.iso.date().nullable(),
+    next_top_up_on: z.iso.date().nullable(),
+  }),
+});
+export type WalletBurnDown = z.infer<typeof WalletBurnDown>;

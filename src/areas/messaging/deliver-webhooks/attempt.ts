@@ -28,6 +28,8 @@ export interface Outcome {
   retryAfterMs: number | undefined;
   /** The receiver wants no more events. */
   gone: boolean;
+  /** How long the attempt took. */
+  ms: number;
 }
 
 export interface AttemptDeps {
@@ -63,9 +65,10 @@ export function attempts(deps: AttemptDeps): (endpoint: EndpointOfDelivery) => P
     const secrets = secretsInForce(endpoint);
     const target = readTarget(endpoint.webhook_url, config.WEBHOOK_ALLOW_PRIVATE_NETWORKS);
     return async (delivery) => {
-      if (target instanceof Error) return failed(delivery, target);
+      if (target instanceof Error) return failed(delivery, target, 0);
       const body = bodyOf(delivery.payload, prefix);
-      const timestamp = String(Math.floor(realNowMs() / 1000));
+      const startedMs = realNowMs();
+      const timestamp = String(Math.floor(startedMs / 1000));
       try {
         const headers = {
           'Content-Type': 'application/json',
@@ -87,21 +90,23 @@ export function attempts(deps: AttemptDeps): (endpoint: EndpointOfDelivery) => P
           response: answer.text,
           retryAfterMs: ASKING_FOR_TIME.has(answer.status) ? answer.retryAfterMs : undefined,
           gone: answer.status === GONE,
+          ms: realNowMs() - startedMs,
         };
       } catch (error) {
-        return failed(delivery, error);
+        return failed(delivery, error, realNowMs() - startedMs);
       }
     };
   };
 }
 
-const failed = (delivery: DueDelivery, error: unknown): Outcome => ({
+const failed = (delivery: DueDelivery, error: unknown, ms: number): Outcome => ({
   delivery,
   acknowledged: false,
   httpStatus: null,
   response: describeTrouble(error),
   retryAfterMs: undefined,
   gone: false,
+  ms,
 });
 
 /** The endpoint with its secrets in plain text: opened once for a job, before anything is sent. */

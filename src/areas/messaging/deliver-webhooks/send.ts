@@ -6,6 +6,7 @@ import type { Outgoing } from '../../../platform/http/outgoing.ts';
 import type { WebhookEndpointId } from '../../../platform/ids.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
+import { latencyClassOf } from '../webhook-endpoints/health-figures.ts';
 import { disableWebhookEndpoint } from '../webhook-endpoints/writes.ts';
 import type { Attempt, Outcome } from './attempt.ts';
 import type { Kept } from './merged-statements.ts';
@@ -48,6 +49,7 @@ export async function send(
   await deps.keep({
     outcomes: {
       organization_id: endpoint.organization_id,
+      webhook_endpoint_id: endpoint.webhook_endpoint_id,
       endpoint: endpoint.webhook_url,
       rows: planned.map((each) => toRow(each, now)),
     },
@@ -80,6 +82,7 @@ const toRow = ({ outcome, attemptsLeft, delayMs }: Planned, now: Temporal.Instan
   response: outcome.response,
   attempts_left: attemptsLeft,
   next_attempt_at: delayMs === null ? null : now.add({ milliseconds: delayMs }).toString(),
+  latency_class: latencyClassOf(outcome.ms),
 });
 
 /** A retry travels alone. Its job is only a nudge: the sweeper makes up for a lost one. */

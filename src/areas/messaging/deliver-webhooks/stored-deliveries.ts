@@ -3,6 +3,7 @@ import type { Sql } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
+import { LATENCY_CLASSES } from '../webhook-endpoints/health-figures.ts';
 import { ENDPOINT_IS_DISABLED } from '../webhook-endpoints/writes.ts';
 
 /** The endpoint as it is at this attempt. */
@@ -98,11 +99,14 @@ export interface OutcomeRow {
   response: string;
   attempts_left: number | null;
   next_attempt_at: string | null;
+  /** From 0. */
+  latency_class: number;
 }
 
 /** How the attempts of one job ended. */
 export interface OutcomesOfJob {
   organization_id: OrganizationId;
+  webhook_endpoint_id: WebhookEndpointId;
   /** URL that was used. */
   endpoint: string;
   rows: OutcomeRow[];
@@ -118,8 +122,9 @@ export interface HealthRow {
 }
 
 /**
- * Writes outcomes and the health of their endpoints, each of them once: one statement. A delivery that another run has
- * finished meanwhile stays as it is; an endpoint in good health whose events were acknowledged is not touched.
+ * Writes outcomes, the health of their endpoints and the sums of their hour, each of them once: one statement. A
+ * delivery that another run has finished meanwhile stays as it is; an endpoint in good health whose events were
+ * acknowledged is not touched.
  *
  * opensAt     failures in a row from which on the circuit is open
  * openUntil   how long it then stays so
@@ -137,11 +142,12 @@ export const recordOutcomes = (
     select set_config('lock_timeout',
       coalesce(${patienceMs === undefined ? null : String(patienceMs)}, current_setting('lock_timeout')), true) as ms
   ), outcome as materialized (
-    select job.organization_id, job.endpoint, row.*
+    select job.organization_id, job.webhook_endpoint_id, job.endpoint, row.*
     from patience -- no row is locked before it is known how long to wait
-    cross join jsonb_to_recordset(${json(jobs)}::jsonb) as job (organization_id uuid, endpoint text, rows jsonb)
+    cross join jsonb_to_recordset(${json(jobs)}::jsonb) as job (organization_id uuid,
+      webhook_endpoint_id uuid, endpoint text, rows jsonb)
     cross join lateral jsonb_to_recordset(job.rows) as row (id uuid, acknowledged boolean, http_status integer,
-      response text, attempts_left integer, next_attempt_at timestamptz)
+      response text, attempts_left integer, next_attempt_at timestamptz, latency_class integer)
   ), noted as (
     update webhook_deliveries d
     set status = case when outcome.acknowledged then 'succeeded' when outcome.next_attempt_at is null then 'failed'
@@ -153,7 +159,8 @@ export const recordOutcomes = (
     from outcome
     where d.id = any (array(select id from outcome)) and d.id = outcome.id
       and d.organization_id = outcome.organization_id and d.status not in ('succeeded', 'failed')
-  ), touched as materialized (
+    returning d.id, d.status, outcome.organization_id, outcome.webhook_endpoint_id, outcome.latency_class
+  ), ${countedInHours(sql, now)}, touched as materialized (
     select endpoint.id, health.organization_id, health.failures, health.any_acknowledged
     from patience
     cross join jsonb_to_recordset(${json(health)}::jsonb) as health (organization_id uuid, webhook_endpoint_id uuid,
@@ -173,6 +180,30 @@ export const recordOutcomes = (
         then ${openUntil}::timestamptz end
   from touched
   where endpoint.organization_id = touched.organization_id and endpoint.id = touched.id`;
+
+/** Processes that write outcomes of one endpoint at the same time mostly use different rows. */
+const LANES = 8;
+
+/** Part of a statement: adds what `noted` says to the hour of its endpoints. */
+const countedInHours = (sql: Sql, now: Temporal.Instant) => sql`
+  counted as (
+    insert into webhook_hours as known (organization_id, webhook_endpoint_id, hour, lane, succeeded, failed, latency)
+    select organization_id, webhook_endpoint_id, date_trunc('hour', ${now}::timestamptz, 'UTC'), lane, succeeded,
+      failed, array(
+        select (select count(*) from unnest(classes) one where one = class)::integer
+        from generate_series(0, ${LATENCY_CLASSES - 1}::integer) class order by class)
+    from (
+      select organization_id, webhook_endpoint_id, abs(hashtext(min(id::text)) % ${LANES}::integer) as lane,
+        count(*) filter (where status = 'succeeded') as succeeded, count(*) filter (where status = 'failed') as failed,
+        array_agg(latency_class) as classes
+      from noted group by organization_id, webhook_endpoint_id
+    ) sums
+    order by organization_id, webhook_endpoint_id
+    on conflict (organization_id, webhook_endpoint_id, hour, lane) do update set
+      succeeded = known.succeeded + excluded.succeeded, failed = known.failed + excluded.failed,
+      latency = array(select one + other
+        from unnest(known.latency, excluded.latency) with ordinality as sum (one, other, class) order by class)
+  )`;
 
 /** Ends deliveries to a disabled endpoint without an attempt. */
 export const giveUp = ({ db: sql, organizationId }: Scope<Sql>, ids: WebhookDeliveryId[], now: Temporal.Instant) => sql`

@@ -5,11 +5,14 @@ import {
   rotateWebhookSecret,
   updateWebhookEndpoint,
 } from './commands.ts';
+import { showWebhookEndpointHealth } from './health.ts';
 import { showWebhookEndpoint, showWebhookEndpoints } from './reads.ts';
 import {
   SecretRotation,
   WebhookEndpointCreate,
   WebhookEndpointEnvelope,
+  WebhookEndpointHealth,
+  WebhookEndpointHealthQuery,
   WebhookEndpointList,
   WebhookEndpointListQuery,
   WebhookEndpointSecretEnvelope,
@@ -63,6 +66,17 @@ export const webhookEndpointOperations: Operation[] = [
     summary: 'Retrieve a webhook endpoint',
     kind: 'read',
     run: showWebhookEndpoint,
+  },
+  {
+    ...common,
+    name: 'findWebhookEndpointHealth',
+    method: 'get',
+    path: '/webhook_endpoints/:svc_id/health',
+    summary: 'How well a webhook endpoint has answered, by hour',
+    kind: 'read',
+    query: WebhookEndpointHealthQuery,
+    answer: WebhookEndpointHealth,
+    run: showWebhookEndpointHealth,
   },
   { ...update, name: 'updateWebhookEndpoint', method: 'put' },
   { ...update, name: 'patchWebhookEndpoint', method: 'patch', hidden: true },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { RefusedAddress, targetOf } from '../../../platform/http/addresses.ts';
+import { numberFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { anyValue } from '../../../platform/schema/bounded.ts';
 import { boolean, integer, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
@@ -85,3 +86,22 @@ export const WebhookEndpointSecretEnvelope = z.object({ webhook_endpoint: WithSe
 export const WebhookEndpointList = z.object({ webhook_endpoints: z.array(WebhookEndpointView), meta: PageMeta });
 export const WebhookEndpointListQuery = z.object(pageQuery);
 export type WebhookEndpointListQuery = z.infer<typeof WebhookEndpointListQuery>;
+
+const HEALTH_HOURS_MAX = 168;
+export const WebhookEndpointHealthQuery = z.object({
+  hours: numberFilter({ min: 1, max: HEALTH_HOURS_MAX, usual: 24 }),
+});
+export type WebhookEndpointHealthQuery = z.output<typeof WebhookEndpointHealthQuery>;
+
+export const WebhookEndpointHealth = z.object({
+  health: z.object({
+    succeeded: z.int(),
+    failed: z.int(),
+    pending: z.int(),
+    success_rate: z.string().nullable(),
+    p50_ms: z.int().nullable(),
+    p95_ms: z.int().nullable(),
+    points: z.array(z.object({ hour: z.iso.datetime(), succeeded: z.int(), failed: z.int() })),
+  }),
+});
+export type WebhookEndpointHealth = z.infer<typeof WebhookEndpointHealth>;

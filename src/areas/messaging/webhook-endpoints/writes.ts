@@ -103,6 +103,9 @@ export const replaceSecret = (
   set former_secret = webhook_endpoints.secret, former_secret_expires_at = ${formerUntil}, secret = ${sealedSecret}
   where organization_id = ${organizationId} and id = ${id}`;
 
-/** Removes an endpoint and its deliveries. */
+/** Removes an endpoint, its deliveries and the sums of them. */
 export const deleteWebhookEndpointRow = ({ db, organizationId }: Scope, id: WebhookEndpointId) => db`
+  with sums as (
+    delete from webhook_hours where organization_id = ${organizationId} and webhook_endpoint_id = ${id}
+  )
   delete from webhook_endpoints where organization_id = ${organizationId} and id = ${id}`;

@@ -31,6 +31,7 @@ export interface AttentionKind {
 /** For how many days something that failed for good is shown: nobody can make it succeed any more. */
 const SHOWN_DAYS = 7;
 const KEY_ENDS_WITHIN_DAYS = 14;
+const WALLET_ENDS_WITHIN_DAYS = 7;
 
 const HOURS_A_DAY = 24;
 const daysBefore = (now: Temporal.Instant, days: number) => now.subtract({ hours: days * HOURS_A_DAY });
@@ -212,6 +213,18 @@ export const ATTENTION_KINDS: readonly AttentionKind[] = [
       (select created_at as since from api_keys
         where organization_id = ${organizationId} and expires_at > ${realNow}
           and expires_at <= ${daysBefore(realNow, -KEY_ENDS_WITHIN_DAYS)})`,
+  },
+  {
+    kind: 'wallets_ending',
+    severity: 'info',
+    permission: 'wallet',
+    path: '/wallets',
+    query: `statuses[]=active&days_left_to=${WALLET_ENDS_WITHIN_DAYS}`,
+    rows: ({ db, organizationId, now }) => db`
+      (select coalesce(last_consumed_credit_at, updated_at) as since from wallets
+        where organization_id = ${organizationId} and status = 'active'
+          and exhausted_on between ${utcDate(now).subtract({ days: 1 })}
+            and ${utcDate(now).add({ days: WALLET_ENDS_WITHIN_DAYS })})`,
   },
   {
     kind: 'quotes_waiting',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { textFilter, wordsFilter } from '../../../platform/lists/filters.ts';
-import { MANDATORY, OUT_OF_RANGE, TOO_LONG } from '../../../platform/schema/fields.ts';
+import { numberFilter, textFilter, wordsFilter } from '../../../platform/lists/filters.ts';
+import { MANDATORY, TOO_LONG } from '../../../platform/schema/fields.ts';
 
 export const SEARCH_TYPES = [
   'customer',
@@ -31,7 +31,7 @@ export const MATCHES = ['exact', 'prefix', 'word', 'substring'] as const;
 const QUERY_MAX = 200;
 /** How many results of a type there may be; each arm of the search reads as many rows. */
 export const RESULTS_MAX = 20;
-const RESULTS_DEFAULT = '5';
+const RESULTS_DEFAULT = 5;
 
 export const SearchQuery = z.object({
   q: textFilter
@@ -44,15 +44,7 @@ export const SearchQuery = z.object({
     })
     .meta({ type: 'string', mandatory: true }),
   types: wordsFilter(SEARCH_TYPES),
-  limit: textFilter
-    .transform((value, context) => {
-      const text = (value ?? RESULTS_DEFAULT).trim();
-      const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-      if (limit >= 1 && limit <= RESULTS_MAX) return limit;
-      context.addIssue({ code: 'custom', message: OUT_OF_RANGE });
-      return z.NEVER;
-    })
-    .meta({ type: 'integer', minimum: 1, maximum: RESULTS_MAX }),
+  limit: numberFilter({ min: 1, max: RESULTS_MAX, usual: RESULTS_DEFAULT }),
 });
 export type SearchQuery = z.output<typeof SearchQuery>;
 

@@ -1,28 +1,19 @@
 import { z } from 'zod';
-import { textFilter, wordsFilter } from '../../../platform/lists/filters.ts';
-import { OUT_OF_RANGE } from '../../../platform/schema/fields.ts';
+import { numberFilter, textFilter, wordsFilter } from '../../../platform/lists/filters.ts';
 
 /** In the order in which rows of one instant stand. */
 export const TIMELINE_KINDS = ['activity', 'payment', 'usage_day', 'webhook'] as const;
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];
 
 const LIMIT_MAX = 200;
-const LIMIT_DEFAULT = '50';
+const LIMIT_DEFAULT = 50;
 
 export const CustomerTimelineQuery = z.object({
   kinds: wordsFilter(TIMELINE_KINDS),
   from: textFilter,
   to: textFilter,
   cursor: textFilter,
-  limit: textFilter
-    .transform((value, context) => {
-      const text = (value ?? LIMIT_DEFAULT).trim();
-      const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-      if (limit >= 1 && limit <= LIMIT_MAX) return limit;
-      context.addIssue({ code: 'custom', message: OUT_OF_RANGE });
-      return z.NEVER;
-    })
-    .meta({ type: 'integer', minimum: 1, maximum: LIMIT_MAX }),
+  limit: numberFilter({ min: 1, max: LIMIT_MAX, usual: LIMIT_DEFAULT }),
 });
 export type CustomerTimelineQuery = z.output<typeof CustomerTimelineQuery>;
 

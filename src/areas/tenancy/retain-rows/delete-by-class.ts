@@ -7,11 +7,14 @@ import { RETENTION_CLASSES } from '../retention/retention-classes.ts';
 import { deleteBudgetHolds, deleteEndedWindows, openBudgetWindows } from './delete-old-budgets.ts';
 import {
   deleteDeliveries,
+  deleteEventVolumes,
   deleteInboundEvents,
   deleteMails,
   deleteMailTexts,
   deleteUnmatchedEvents,
   deleteVerifications,
+  deleteWalletDays,
+  deleteWebhookHours,
   HOURS_OF_A_DAY,
   listDays,
   type Selection,
@@ -35,6 +38,9 @@ const CLASSES: readonly { name: Selection['name']; usual: number | null; remove:
   { name: 'verifications', usual: RETENTION_CLASSES.verifications.default, remove: deleteVerifications },
   { name: 'ai_usage_hours', usual: RETENTION_CLASSES.ai_usage_hours.default, remove: foldUsageHours },
   { name: 'mails', usual: RETENTION_CLASSES.mails.default, remove: deleteMails },
+  { name: 'event_volumes', usual: RETENTION_CLASSES.event_volumes.default, remove: deleteEventVolumes },
+  { name: 'wallet_days', usual: RETENTION_CLASSES.wallet_days.default, remove: deleteWalletDays },
+  { name: 'webhook_hours', usual: RETENTION_CLASSES.webhook_hours.default, remove: deleteWebhookHours },
   // In this order: of a window goes first what points to it.
   ...[deleteBudgetHolds, openBudgetWindows, deleteEndedWindows].map((remove) => ({
     name: 'budgets' as const,

@@ -91,3 +91,28 @@ export const deleteMailTexts = (sql: Sql, before: Temporal.Instant, limit: numbe
     select id from mails
     where id < ${firstIdAt(before)} and status in ('sent', 'failed', 'unsent') and body <> ''
     limit ${limit}))`;
+
+export const deleteWebhookHours = (sql: Sql, selection: Selection, limit: number) => sql`
+  delete from webhook_hours where ctid = any (array(
+    select sums.ctid from webhook_hours sums
+    where sums.hour < ${selection.before} and ${keeps(sql, sql`sums.organization_id`, selection)}
+    limit ${limit}))`;
+
+/** Days of wallets, but not the last one, which every later day is as; those of test clocks lie at any time. */
+export const deleteWalletDays = (sql: Sql, selection: Selection, limit: number) => sql`
+  delete from wallet_days where ctid = any (array(
+    select old.ctid from wallet_days old
+    where old.day < (${selection.before}::timestamptz at time zone 'UTC')::date
+      and ${keeps(sql, sql`old.organization_id`, selection)}
+      and not exists (select from test_clocks clock where clock.organization_id = old.organization_id)
+      and exists (
+        select from wallet_days later
+        where later.organization_id = old.organization_id and later.wallet_id = old.wallet_id and later.day > old.day
+          and later.day < (${selection.before}::timestamptz at time zone 'UTC')::date)
+    limit ${limit}))`;
+
+export const deleteEventVolumes = (sql: Sql, selection: Selection, limit: number) => sql`
+  delete from event_volume_hours where ctid = any (array(
+    select sums.ctid from event_volume_hours sums
+    where sums.hour < ${selection.before} and ${keeps(sql, sql`sums.organization_id`, selection)}
+    limit ${limit}))`;

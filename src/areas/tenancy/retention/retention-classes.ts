@@ -26,6 +26,9 @@ export const RETENTION_CLASSES = {
   budgets: { default: 100, min: 30, max: 3650 },
   ai_usage_hours: { default: 400, min: 30, max: 3650 },
   mails: { default: 400, min: 90, max: 3650 },
+  event_volumes: { default: 400, min: 60, max: 3650 },
+  wallet_days: { default: 400, min: 30, max: 3650 },
+  webhook_hours: { default: 30, min: 7, max: 400 },
 } as const satisfies Record<string, RetentionClass>;
 
 export type RetentionClassName = keyof typeof RETENTION_CLASSES;

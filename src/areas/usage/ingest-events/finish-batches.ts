@@ -7,6 +7,7 @@ import type { EventBatchId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
 import { changeHours } from '../ai-usage-sums/change-hours.ts';
+import { volumesOf } from '../event-volumes/count-events.ts';
 import { plainArray } from '../events/storage/array-literal.ts';
 import { tryMatching } from '../unmatched-events/matching-lock.ts';
 import { countUnpriced } from '../unpriced-events/count-unpriced.ts';
@@ -57,7 +58,7 @@ export async function finishFree(tx: Db, ids: readonly EventBatchId[], owed: Owe
   const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
   const [watchers] = await Promise.all([
     watchersOf(tx, matched),
-    endBatches(tx, ids, { marks: marksOf(matched), unmatched }),
+    endBatches(tx, ids, { marks: marksOf(matched), unmatched, volumes: volumesOf(matched) }),
     reopenChecks(tx, events),
   ]);
   await owed.store(tx, matched, await countUnpriced(tx, unpricedOf(events)));

@@ -87,7 +87,7 @@ export async function recountUnmatched(ctx: Context, step: StepPayload<'recount-
   const matched = await matchAll(ctx.db, events);
   const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
   const marks = marksOf(matched);
-  if (events.length > 0) await finishBatches(ctx.db, [], { marks, unmatched });
+  if (events.length > 0) await finishBatches(ctx.db, [], { marks, unmatched, volumes: [] });
   if (marks.length > 0) await markUsage(ctx, { ids: marks.map((mark) => mark.subscription_id) });
   if (found.length === PAGE) ctx.after({ step: 'recount-unmatched', payload: { ...step, after: ids.at(-1)! } });
 }

@@ -10,6 +10,7 @@ import type {
   PlanId,
   SubscriptionId,
 } from '../../../platform/ids.ts';
+import { addedVolumes, type Volume } from '../event-volumes/count-events.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
 import { eventToMatch, joinLiveMetric } from '../match-events/event-to-match.ts';
 import type { CandidateSubscription, EventToMatch, UnmatchedReason } from '../match-events/match-event.ts';
@@ -85,13 +86,18 @@ export interface UnmatchedEvent {
 }
 
 /**
- * Ends batches: marks active subscriptions, keeps unmatched events and their totals, deletes the rows of the batches.
+ * Ends batches: marks active subscriptions, keeps unmatched events and their totals, counts events by minute, deletes
+ * the rows of the batches.
  * Marked subscriptions are not written again, so that busy ones are not updated for every batch.
  */
 export const finishBatches = (
   db: Db,
   batchIds: readonly EventBatchId[],
-  { marks, unmatched }: { marks: readonly ActivityMark[]; unmatched: readonly UnmatchedEvent[] },
+  {
+    marks,
+    unmatched,
+    volumes,
+  }: { marks: readonly ActivityMark[]; unmatched: readonly UnmatchedEvent[]; volumes: readonly Volume[] },
 ) => db`
   with mark as materialized (
     select * from unnest(${plainArray(marks.map((mark) => mark.organization_id))}::uuid[],
@@ -147,7 +153,7 @@ export const finishBatches = (
       and total.code = place.total_code
     where total.count <= ${MOST_ROWS}
     on conflict do nothing
-  )
+  ), ${addedVolumes(db, volumes, batchIds)}
   delete from event_batches where id = any (${plainArray(batchIds)}::uuid[])`;
 
 /** Batches whose job was lost, taken for another try; `olderThan` and `now` are real time. */
