@@ -22,6 +22,11 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, from: Place): 
     keptBytes += taken.length;
   };
   const end = (separator: number): Piece | undefined => {
+    if (length === 0) {
+      offset += separator;
+      line += 1;
+      return undefined;
+    }
     const bytes = kept.length === 1 ? kept[0]! : Buffer.concat(kept);
     offset += length + separator;
     line += 1;

@@ -1,4 +1,5 @@
 import { deliverInSlices } from '../deliver-in-slices.ts';
+import { inTurns } from '../in-turns.ts';
 import type { SourceHost, StreamMessage } from '../source.ts';
 import { elementsOf } from './elements.ts';
 import type { ObjectFormat } from './format.ts';
@@ -6,7 +7,7 @@ import { linesOf } from './lines.ts';
 import type { Piece, Place } from './piece.ts';
 import { rowsOf } from './rows.ts';
 import type { FoundObject } from './store.ts';
-import { unpacked } from './unpack.ts';
+import { behind, unpacked } from './unpack.ts';
 
 const START: Place = { offset: 0, line: 0 };
 const READERS = { ndjson: linesOf, json: elementsOf, csv: rowsOf };
@@ -17,15 +18,14 @@ type OpenObject = (offset: number) => Promise<AsyncIterable<Uint8Array>>;
 
 /**
  * Reads an object from where its checkpoint says: a plain one from that byte on, a packed one from its start, without
- * what was read. While a slice is stored the next one is read. What stands before a fault is
- * stored, and then it is thrown.
+ * what was read. While a slice is stored the next one is read. What stands before a fault is stored, and then it is thrown.
  *
  * until  aborted when another process has taken the object
  *
  * @throws BadObject; what `open` throws; what `deliver` throws
  */
 export async function readObject(
-  host: Pick<SourceHost, 'deliver' | 'checkpoints' | 'room'>,
+  host: Pick<SourceHost, 'deliver' | 'checkpoints' | 'room' | 'signal'>,
   object: FoundObject,
   format: ObjectFormat,
   open: OpenObject,
@@ -37,7 +37,9 @@ export async function readObject(
   // The first bytes of a file that was read to its end lie behind it, and no server gives them.
   if (isPlain && from.offset >= object.size) return;
   const chunks = await open(isPlain ? from.offset : 0);
-  const content = withoutBom(unpacked(chunks, format.packing, isPlain ? 0 : from.offset), from);
+  const signal = until ? AbortSignal.any([host.signal, until]) : host.signal;
+  const unpackedChunks = inTurns(unpacked(chunks, format.packing), signal);
+  const content = withoutBom(behind(unpackedChunks, isPlain ? 0 : from.offset), from);
   async function* messages(): AsyncGenerator<StreamMessage> {
     for await (const piece of READERS[format.content](content, from)) yield messageOf(object, piece);
   }

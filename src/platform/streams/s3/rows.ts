@@ -1,10 +1,16 @@
-import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { BadObject, PIECE_MAX_BYTES, type Piece, type Place } from './piece.ts';
 
 const FIELDS = ['transaction_id', 'external_subscription_id', 'code', 'timestamp', 'precise_total_amount_cents'];
 const PROPERTY = 'properties.';
 const MOST_COLUMNS = 1000;
+/**
+ * How many bytes may come without the end of a row: those of its fields, each of them a quote that is doubled, and what
+ * separates them. The parser counts the fields' own bytes alone, so that a row of nothing but commas has none.
+ */
+const ROW_MAX_BYTES = 3 * PIECE_MAX_BYTES;
+/** All of them in any file, so that a file that is read on in its middle is told apart as from its begin. */
+const ROW_ENDS = ['\r\n', '\n', '\r'];
 
 interface Row {
   record: string[];
@@ -21,38 +27,67 @@ interface Row {
 export async function* rowsOf(chunks: AsyncIterable<Uint8Array>, from: Place): AsyncGenerator<Piece> {
   let { columns } = from;
   let { line } = from;
-  const parser = parse({ info: true, relax_column_count: true, max_record_size: PIECE_MAX_BYTES });
-  const source = Readable.from(chunks, { objectMode: false });
-  source.on('error', (error) => parser.destroy(error));
-  source.pipe(parser);
-  try {
-    for await (const { record, info } of parser as AsyncIterable<Row>) {
-      const offset = from.offset + info.bytes;
-      if (columns === undefined) {
-        columns = headerOf(record.map((name) => name.trim()));
-        continue;
-      }
-      if (record.length === 1 && record[0] === '') continue;
-      line += 1;
-      const next = { offset, line, columns };
-      if (record.length === columns.length) yield { bytes: eventOf(columns, record), next };
-      else {
-        const refused = `the row has ${record.length} fields, not ${columns.length}`;
-        yield { bytes: Buffer.from(JSON.stringify(record)), refused, next };
-      }
+  for await (const { record, info } of recordsIn(chunks)) {
+    const offset = from.offset + info.bytes;
+    if (columns === undefined) {
+      columns = headerOf(record.map((name) => name.trim()));
+      continue;
     }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    // Its message shows what stands in the file.
-    const tooLarge = error.code === 'CSV_MAX_RECORD_SIZE';
-    throw new BadObject(
-      tooLarge ? 'payload_too_large' : 'unsupported_format',
-      `its rows cannot be told apart: ${error.code}`,
-    );
+    if (record.length === 1 && record[0] === '') continue;
+    line += 1;
+    const next = { offset, line, columns };
+    if (record.length === columns.length) yield { bytes: eventOf(columns, record), next };
+    else {
+      const refused = `the row has ${record.length} fields, not ${columns.length}`;
+      yield { bytes: Buffer.from(JSON.stringify(record)), refused, next };
+    }
+  }
+}
+
+/** The records of the parser, those before a fault too: what it keeps for whoever reads it as a stream, a fault drops. */
+async function* recordsIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row> {
+  const parser = parse({
+    info: true,
+    relax_column_count: true,
+    max_record_size: PIECE_MAX_BYTES,
+    record_delimiter: ROW_ENDS,
+  });
+  let found: Row[] = [];
+  parser.push = (row: Row | null) => {
+    if (row) found.push(row);
+    return true;
+  };
+  parser.on('error', () => {}); // met where it is given something
+  const fault = (work: (done: (error?: Error | null) => void) => void) =>
+    new Promise<Error | null | undefined>((resolve) => work(resolve));
+  let bytes = 0;
+  try {
+    for await (const chunk of chunks) {
+      const error = await fault((done) => parser.write(chunk, done));
+      bytes = found.length > 0 ? 0 : bytes + chunk.length;
+      yield* found;
+      found = [];
+      if (error) throw badObjectOf(error);
+      if (bytes > ROW_MAX_BYTES)
+        throw new BadObject('payload_too_large', `a row has at most ${PIECE_MAX_BYTES} bytes`, { isFinal: true });
+    }
+    const error = await fault((done) => parser.end(done));
+    yield* found;
+    if (error) throw badObjectOf(error);
   } finally {
-    source.destroy();
     parser.destroy();
   }
+}
+
+/** Without its message, which shows what stands in the file. */
+function badObjectOf(error: Error): Error {
+  if (!(error instanceof CsvError)) return error;
+  const isTooLarge = error.code === 'CSV_MAX_RECORD_SIZE';
+  return new BadObject(
+    isTooLarge ? 'payload_too_large' : 'unsupported_format',
+    `its rows cannot be told apart: ${error.code}`,
+    { isFinal: isTooLarge },
+  );
 }
 
 function headerOf(columns: string[]): string[] {

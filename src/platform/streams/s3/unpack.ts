@@ -5,17 +5,22 @@ import type { ObjectFormat } from './format.ts';
 import { BadObject } from './piece.ts';
 
 /**
- * What packed bytes unpack to, without the first `skip` bytes of it.
+ * What packed bytes unpack to.
  *
  * @throws BadObject when they are no such packing, or end too early
  */
-export async function* unpacked(
+export function unpacked(
   chunks: AsyncIterable<Uint8Array>,
   packing: ObjectFormat['packing'],
-  skip: number,
-): AsyncGenerator<Uint8Array> {
+): AsyncIterable<Uint8Array> {
+  if (packing === 'none') return chunks;
+  return packing === 'gzip' ? gunzipped(chunks) : unzstd(chunks);
+}
+
+/** Bytes without the first ones, which were read before. */
+export async function* behind(chunks: AsyncIterable<Uint8Array>, skip: number): AsyncGenerator<Uint8Array> {
   let left = skip;
-  for await (const chunk of packing === 'gzip' ? gunzipped(chunks) : packing === 'zstd' ? unzstd(chunks) : chunks) {
+  for await (const chunk of chunks) {
     if (left >= chunk.length) left -= chunk.length;
     else {
       yield left === 0 ? chunk : chunk.subarray(left);

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { inTurns } from '../../../../src/platform/streams/in-turns.ts';
 import { elementsOf } from '../../../../src/platform/streams/s3/elements.ts';
 import { formatOf } from '../../../../src/platform/streams/s3/format.ts';
 import { linesOf } from '../../../../src/platform/streams/s3/lines.ts';
 import { PIECE_MAX_BYTES, type Piece, type Place } from '../../../../src/platform/streams/s3/piece.ts';
 import { rowsOf } from '../../../../src/platform/streams/s3/rows.ts';
-import { unpacked } from '../../../../src/platform/streams/s3/unpack.ts';
+import { behind, unpacked } from '../../../../src/platform/streams/s3/unpack.ts';
 
 type Reader = (chunks: AsyncIterable<Uint8Array>, from: Place) => AsyncGenerator<Piece>;
 const START: Place = { offset: 0, line: 0 };
@@ -119,22 +121,84 @@ test.each(['none', 'gzip', 'zstd'] as const)('%s is unpacked from any byte on', 
     [12_345, 5000],
     [TEXT.length, 4096],
   ] as const) {
-    const found = Buffer.concat(await all(unpacked(inChunks(packed[packing], size), packing, skip)));
+    const found = Buffer.concat(await all(behind(unpacked(inChunks(packed[packing], size), packing), skip)));
     expect(found.equals(TEXT.subarray(skip))).toBe(true);
   }
 });
 
 test.each(['gzip', 'zstd'] as const)('%s that is cut off or none is named', async (packing) => {
   const cut = packed[packing].subarray(0, packed[packing].length - 20);
-  await expect(all(unpacked(inChunks(cut, 512), packing, 0))).rejects.toThrow(`it is no whole ${packing}`);
-  await expect(all(unpacked(inChunks(TEXT, 512), packing, 0))).rejects.toThrow(`it is no whole ${packing}`);
+  await expect(all(unpacked(inChunks(cut, 512), packing))).rejects.toThrow(`it is no whole ${packing}`);
+  await expect(all(unpacked(inChunks(TEXT, 512), packing))).rejects.toThrow(`it is no whole ${packing}`);
 });
 
 test('a zstd window that would not fit is refused', async () => {
   const wide = execFileSync('zstd', ['-q', '-c', '--long=27', '--ultra', '-22', '--no-check'], { input: TEXT });
   wide[4]! &= ~0x20;
   wide[5] = 17 << 3;
-  await expect(all(unpacked(inChunks(wide, 512), 'zstd', 0))).rejects.toThrow('window is larger than 32 MiB');
+  await expect(all(unpacked(inChunks(wide, 512), 'zstd'))).rejects.toThrow('window is larger than 32 MiB');
+});
+
+test('rows before a quote without end, or one in the middle of a field, are read', async () => {
+  const head = 'transaction_id,properties.n\na,1\nb,2\n';
+  for (const fault of ['c,"3', 'c,3"4\n', 'c,"3"4\n']) {
+    const found: Piece[] = [];
+    await expect(async () => {
+      for await (const piece of rowsOf(inChunks(Buffer.from(head + fault), 65_536), START)) found.push(piece);
+    }).rejects.toMatchObject({ code: 'unsupported_format' });
+    expect(textsOf(found)).toHaveLength(2);
+  }
+});
+
+test('rows end as rows do, wherever reading begins', async () => {
+  const head = 'transaction_id,properties.n\n';
+  const mixed = `${head}a,1\r\nb,2\rc,3\n`;
+  const pieces = await piecesOf(rowsOf, mixed);
+  expect(textsOf(pieces)).toEqual(
+    ['a', 'b', 'c'].map((id, index) => `{"transaction_id":"${id}","properties":{"n":"${index + 1}"}}`),
+  );
+  for (const [index, { next }] of pieces.entries())
+    expect(textsOf(await piecesOf(rowsOf, mixed, 7, next))).toEqual(textsOf(pieces.slice(index + 1)));
+});
+
+test.each([
+  ['commas', ','],
+  ['empty texts', '"",'],
+  ['empty lines in texts', '"\n",'],
+])('a row of %s that does not end takes no memory without end', { timeout: 60_000 }, async (_, field) => {
+  const block = Buffer.from(field.repeat(20_000));
+  let sent = 0;
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('transaction_id,properties.n\na,1\n');
+    for (; sent < 200 * 1024 * 1024; sent += block.length) yield block;
+  }
+  const found: Piece[] = [];
+  await expect(async () => {
+    for await (const piece of rowsOf(endless(), START)) found.push(piece);
+  }).rejects.toMatchObject({ code: 'payload_too_large', isFinal: true });
+  expect(textsOf(found)).toEqual(['{"transaction_id":"a","properties":{"n":"1"}}']);
+  expect(sent).toBeLessThan(10 * 1024 * 1024);
+});
+
+test.each([
+  ['lines', linesOf],
+  ['rows', rowsOf],
+])('what unpacks to blank %s alone leaves turns to everything else, and ends when reading does', async (_, reader) => {
+  const block = Buffer.alloc(128 * 1024, '\n');
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (;;) yield block;
+  }
+  const ended = new AbortController();
+  const reading = all(reader(inTurns(endless(), ended.signal), { ...START, columns: ['transaction_id'] }));
+  const latest = { ms: 0 };
+  for (let turn = 0; turn < 10; turn += 1) {
+    const from = performance.now();
+    await pause(10);
+    latest.ms = Math.max(latest.ms, performance.now() - from);
+  }
+  ended.abort(new Error('paused'));
+  await expect(reading).rejects.toThrow('paused');
+  expect(latest.ms).toBeLessThan(1000);
 });
 
 test.each([
