@@ -3167,10 +3167,13 @@ create table ingest_objects (
   next_attempt_at timestamp with time zone,
   started_at timestamp with time zone not null,
   finished_at timestamp with time zone,
+  look_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint ingest_objects_pkey PRIMARY KEY (organization_id, connector, bucket, key, etag),
   constraint ingest_objects_status CHECK ((status = ANY (ARRAY['reading'::text, 'done'::text, 'done_with_errors'::text, 'failed'::text])))
 );
 comment on table ingest_objects is 'Files of a bucket and how far they were read; a file that was rewritten is another.';
+comment on column ingest_objects.look_at is 'when it is next asked whether a file that has ended is still there';
+CREATE INDEX ingest_objects_ended ON public.ingest_objects USING btree (organization_id, connector, bucket, look_at) WHERE (status <> 'reading'::text);
 CREATE INDEX ingest_objects_left ON public.ingest_objects USING btree (organization_id, connector, started_at) WHERE (status = 'reading'::text);
 
 create table ingest_readers (

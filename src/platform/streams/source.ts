@@ -75,6 +75,12 @@ export interface ObjectLedger {
   states(bucket: string, keys: readonly string[]): Promise<ObjectState[]>;
   /** Files that were begun, have not ended and are held by no process, the oldest first; at most so many. */
   left(bucket: string, most: number): Promise<ObjectName[]>;
+  /**
+   * Files that have ended and that nobody has looked for lately, at most so many; each is returned again a month later.
+   */
+  ended(bucket: string, most: number): Promise<ObjectName[]>;
+  /** Forgets what became of a file that has ended. One that is there again later is read again. */
+  forget(object: ObjectName): Promise<void>;
   /** Enters a file that is read now, or returns what became of it. */
   begin(object: ObjectName & { size: number }): Promise<ObjectState>;
   /** Counts an attempt that failed: the next one waits a minute, doubled each time. */

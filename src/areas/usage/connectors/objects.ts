@@ -7,6 +7,10 @@ import type { Connector } from './dead-letters.ts';
 /** Under this key the counts of files that were ended are summed, so that a connector has few checkpoints. */
 const ENDED_OBJECTS = 'objects';
 
+/** When it is first asked whether a file that has ended is still there, and how often after that. */
+const FIRST_LOOK_HOURS = 24;
+const LOOK_EVERY_DAYS = 30;
+
 /**
  * The files of a connector in `ingest_objects`. While one is read, its place and counts are a checkpoint, which is
  * stored with the events.
@@ -34,6 +38,20 @@ export function objectLedger(db: Db, connector: Connector): ObjectLedger {
             and held.key = object.bucket || '/' || object.key || '#' || object.etag
             and held.expires_at >= clock_timestamp())
       order by started_at limit ${most}`,
+    ended: (bucket, most) => db<ObjectName[]>`
+      update ingest_objects object set look_at = clock_timestamp() + ${LOOK_EVERY_DAYS} * interval '1 day'
+      from (
+        select key, etag from ingest_objects
+        where organization_id = ${organizationId} and connector = ${code} and bucket = ${bucket}
+          and status <> 'reading' and look_at <= clock_timestamp()
+        order by look_at limit ${most} for update skip locked
+      ) due
+      where object.organization_id = ${organizationId} and object.connector = ${code} and object.bucket = ${bucket}
+        and object.key = due.key and object.etag = due.etag
+      returning object.bucket, object.key, object.etag`,
+    async forget(object) {
+      await db`delete from ingest_objects where ${ofObject(object)} and status <> 'reading'`;
+    },
     async begin(object) {
       const { bucket, key, etag, size } = object;
       const [row] = await db<ObjectState[]>`
@@ -55,6 +73,7 @@ export function objectLedger(db: Db, connector: Connector): ObjectLedger {
       const [row] = await db<Pick<ObjectState, 'status'>[]>`
         with ${folded(db, connector, checkpoint, ENDED_OBJECTS)}
         update ingest_objects object set finished_at = clock_timestamp(), next_attempt_at = null,
+          look_at = clock_timestamp() + ${FIRST_LOOK_HOURS} * interval '1 hour',
           status = case when ${isFailed} then 'failed' when coalesce(last.dead, 0) > 0 then 'done_with_errors'
             else 'done' end,
           byte_offset = coalesce((last.value ->> 'offset')::bigint, 0), line = coalesce((last.value ->> 'line')::bigint, 0),

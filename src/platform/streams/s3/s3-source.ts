@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SourceHost, StreamSource } from '../source.ts';
 import { followQueue } from './follow-queue.ts';
-import { forgetLost } from './lost-objects.ts';
+import { forgetEnded, forgetLost } from './lost-objects.ts';
 import { openQueue } from './queue.ts';
 import { scanBucket } from './scan-bucket.ts';
 import type { S3Settings } from './settings.ts';
@@ -11,7 +11,7 @@ import { UnreadObjects } from './unread-objects.ts';
 
 /** The pause between two listings where nothing else tells of new objects. */
 const POLL_SECONDS = 60;
-/** How often files are looked for that were begun and are no longer there. */
+/** How often files are looked for that were begun or have ended, and are no longer there. */
 const FORGET_EVERY_MS = 60_000;
 
 /**
@@ -75,7 +75,8 @@ async function forget({ bucket, host, store }: Pick<Shared, 'bucket' | 'host' | 
   const { signal } = host;
   while (!signal.aborted) {
     await forgetLost(bucket, host, store);
-    await pause(FORGET_EVERY_MS, undefined, { signal }).catch(() => {}); // it ends
+    const isMore = await forgetEnded(bucket, host, store);
+    if (!isMore) await pause(FORGET_EVERY_MS, undefined, { signal }).catch(() => {}); // it ends
   }
 }
 
