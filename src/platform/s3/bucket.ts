@@ -82,17 +82,20 @@ type Sdk = typeof import('@aws-sdk/client-s3');
 /** Where a server of objects is reached. Credentials that are not given are found as the SDK finds them. */
 type ServerOfObjects = Pick<BucketAddress, 'region' | 'endpoint'> & {
   credentials?: { accessKeyId: string; secretAccessKey: string };
+  /** Of the SDK's files of configuration. */
+  profile?: string | undefined;
 };
 
 /** The SDK, which is loaded here, and a client. @throws Error when the package was left out */
 export async function connectS3(server: ServerOfObjects): Promise<{ sdk: Sdk; client: S3Client }> {
-  const { region, endpoint, credentials } = server;
+  const { region, endpoint, credentials, profile } = server;
   const sdk = await import('@aws-sdk/client-s3').catch((cause: unknown) => {
     throw new Error('s3: needs the package @aws-sdk/client-s3, which was left out: npm install', { cause });
   });
   const client = new sdk.S3Client({
     ...(region === undefined ? {} : { region }),
     ...(credentials ? { credentials } : {}),
+    ...(profile === undefined ? {} : { profile }),
     // Other servers than Amazon's have no name for each bucket.
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
     // Others know no checksums in trailers. Whoever needs to be sure reads back what was put.

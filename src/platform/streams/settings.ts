@@ -18,6 +18,25 @@ export const secretSetting = (environment: NodeJS.ProcessEnv) =>
       return z.NEVER;
     });
 
+/** As whom a server is asked; without any of it that is found as the SDK finds it. */
+export const credentialSettings = (environment: NodeJS.ProcessEnv) => ({
+  credentials: z
+    .strictObject({
+      access_key_id: z.union([z.string().min(1), secretSetting(environment)]),
+      secret_access_key: secretSetting(environment),
+    })
+    .optional(),
+  /** Of the SDK's files of configuration, such as one that takes a role. */
+  profile: z.string().min(1).optional(),
+});
+
+/** Where a server is, in HTTP. What it takes to be let in is no part of it: addresses are shown where trouble is told. */
+export const addressSetting = () =>
+  z.string().refine((text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    return (url?.protocol === 'https:' || url?.protocol === 'http:') && url.username === '' && url.password === '';
+  }, 'must be a URL as https://host:port, without credentials');
+
 /** The text of a file that a setting names. */
 export const fileSetting = () =>
   z.string().transform((path, context) => {

@@ -28,7 +28,7 @@ const connectorsFile = (environment: NodeJS.ProcessEnv) =>
           .string()
           .max(LONGEST_CODE)
           .regex(/^[\w.-]+$/, 'must be letters, digits, dots, dashes and underscores'),
-        organization: z.uuid('must be the id of an organization'),
+        organization: z.uuid('must be the id of an organization').transform((id) => id.toLowerCase()),
         kafka: kafkaSettings(environment).optional(),
         kinesis: kinesisSettings(environment).optional(),
         s3: s3Settings(environment).optional(),
@@ -82,33 +82,49 @@ function contentOf(path: string): unknown {
 function problemsOf(issue: z.core.$ZodIssue): string[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => `${placeOf([...issue.path, key])}: is no setting`);
-  if (issue.code === 'invalid_union') return [`${placeOf(issue.path)}: ${deepestOf(issue)}`];
+  if (issue.code === 'invalid_union') return unionProblemsOf(issue);
   return [`${placeOf(issue.path)}: ${wordsOf(issue)}`];
 }
 
-/** Of the alternatives the one that came furthest. */
-function deepestOf(issue: z.core.$ZodIssueInvalidUnion): string {
-  const inner = issue.errors.flat().sort((one, other) => other.path.length - one.path.length)[0];
-  if (!inner) return 'is not understood';
-  return [inner.path.length === 0 ? '' : `${placeOf(inner.path)} `, wordsOf(inner)].join('');
+/** Of alternatives what is wrong in the one whose kind the value has; else each kind that it might have. */
+function unionProblemsOf({ errors, path }: z.core.$ZodIssueInvalidUnion): string[] {
+  const meant = errors.find((issues) => !issues.some((issue) => isOfAnotherKind(issue)));
+  if (meant) return meant.flatMap((issue) => problemsOf({ ...issue, path: [...path, ...issue.path] }));
+  return [`${placeOf(path)}: ${errors.map((issues) => wordsOf(issues[0]!)).join(', or ')}`];
 }
+
+const isOfAnotherKind = ({ code, path }: z.core.$ZodIssue): boolean => code === 'invalid_type' && path.length === 0;
+
+/** Kinds of values, as people say. */
+const KINDS_OF_VALUES: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  int: 'a whole number',
+  number: 'a number',
+  object: 'settings by their names',
+  string: 'a text',
+};
 
 function wordsOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return /^must |^names /.test(issue.message) ? issue.message : `must be ${issue.expected}`;
+      if (/^must |^names /.test(issue.message)) return issue.message;
+      if (/received undefined$/.test(issue.message)) return 'is missing';
+      return `must be ${KINDS_OF_VALUES[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
       return `must be one of ${issue.values.join(', ')}`;
     case 'too_small':
-      return 'must not be empty';
+      return isOfNumber(issue) ? `must be at least ${issue.minimum}` : 'must not be empty';
     case 'too_big':
-      return `must have at most ${issue.maximum} characters`;
-    case 'unrecognized_keys':
-      return `${issue.keys.join(', ')} is no setting`;
+      return `must ${isOfNumber(issue) ? 'be at most' : 'have at most'} ${issue.maximum}${LENGTH[issue.origin] ?? ''}`;
     default:
       return issue.message;
   }
 }
+
+const LENGTH: Readonly<Record<string, string>> = { string: ' characters' };
+
+const isOfNumber = ({ origin }: { origin: string }): boolean => origin === 'number' || origin === 'int';
 
 const placeOf = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
@@ -128,6 +144,8 @@ function contradictionsOf(entry: Entry, index: number, all: readonly Entry[]): s
   return [
     ...(kinds.length === 1 ? [] : [`${place}: must have one of ${Object.keys(KINDS).join(', ')}`]),
     ...(first === index ? [] : [`${place}.code: is that of connectors[${first}]`]),
-    ...(sharing === -1 || sharing === index ? [] : [`${place}.kafka.group: is that of connectors[${sharing}]`]),
+    ...(sharing === -1 || sharing === index
+      ? []
+      : [`${place}.kafka.group: is that of connectors[${sharing}], name another`]),
   ];
 }

@@ -1,4 +1,5 @@
 import type { KinesisClient } from '@aws-sdk/client-kinesis';
+import { reasonOf } from '../sdk-errors.ts';
 import { SourceTrouble } from '../source.ts';
 import type { KinesisRecord, ShardPlace } from './record-messages.ts';
 import { type KinesisSettings, nameOf, regionOf, TRIM_HORIZON } from './settings.ts';
@@ -92,7 +93,7 @@ type Sdk = typeof import('@aws-sdk/client-kinesis');
 
 /** The SDK, an optional dependency that is loaded here, and a client. It speaks HTTP 1.1, as all servers do. */
 async function connect(settings: KinesisSettings): Promise<{ sdk: Sdk; client: KinesisClient }> {
-  const { endpoint, credentials: keys } = settings;
+  const { endpoint, credentials: keys, profile } = settings;
   const region = regionOf(settings);
   const [sdk, { NodeHttpHandler }] = await Promise.all([
     import('@aws-sdk/client-kinesis'),
@@ -103,6 +104,7 @@ async function connect(settings: KinesisSettings): Promise<{ sdk: Sdk; client: K
   const client = new sdk.KinesisClient({
     ...(region === undefined ? {} : { region }),
     ...(endpoint === undefined ? {} : { endpoint }),
+    ...(profile === undefined ? {} : { profile }),
     ...(keys ? { credentials: { accessKeyId: keys.access_key_id, secretAccessKey: keys.secret_access_key } } : {}),
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECT_MS,
@@ -131,9 +133,9 @@ const THROTTLES = new Set([
 
 /** What an error of the SDK means, without what it tells of the request. */
 function meaningOf(error: unknown, stream: string): Error {
-  const { name, code } = error as Error & { code?: string };
+  const { name } = error as Error;
   if (THROTTLES.has(name)) return new Throttled(name, { cause: error });
   if (name === 'ExpiredIteratorException') return new IteratorExpired(name, { cause: error });
   if (name === 'ResourceNotFoundException') return new Missing(`the stream ${stream} is missing`, { cause: error });
-  return new SourceTrouble(`the stream ${stream} cannot be read: ${code ?? name}`, { cause: error });
+  return new SourceTrouble(`the stream ${stream} cannot be read: ${reasonOf(error)}`, { cause: error });
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { secretSetting } from '../settings.ts';
+import { addressSetting, credentialSettings } from '../settings.ts';
 
 const LONGEST_NAME = 128;
 const STREAM = /^(?:arn:[\w-]+:kinesis:[\w-]+:\d{12}:stream\/)?[\w.-]+$/;
@@ -19,14 +19,8 @@ export const kinesisSettings = (environment: NodeJS.ProcessEnv) =>
     /** Default: that of the ARN, or as the SDK finds it. */
     region: z.string().min(1).optional(),
     /** Of a server that is not Amazon's. */
-    endpoint: z.url('must be a URL').optional(),
-    /** Without it they are found as the SDK finds them. */
-    credentials: z
-      .strictObject({
-        access_key_id: z.union([z.string().min(1), secretSetting(environment)]),
-        secret_access_key: secretSetting(environment),
-      })
-      .optional(),
+    endpoint: addressSetting().optional(),
+    ...credentialSettings(environment),
     /** Where a shard begins of which nothing was read yet. */
     start: z
       .string()

@@ -1,3 +1,4 @@
+import { reasonOf } from '../sdk-errors.ts';
 import { SourceTrouble } from '../source.ts';
 import type { S3Settings } from './settings.ts';
 
@@ -32,7 +33,7 @@ const regionIn = (url: string): string | undefined => /^https:\/\/sqs\.([\w-]+)\
 
 /** The queue of the settings; the SDK, an optional dependency, is loaded here. */
 export async function openQueue(settings: S3Settings & { queue_url: string }, signal: AbortSignal): Promise<Queue> {
-  const { queue_url: url, credentials: keys } = settings;
+  const { queue_url: url, credentials: keys, profile } = settings;
   const sdk = await import('@aws-sdk/client-sqs').catch((cause: unknown) => {
     throw new SourceTrouble('needs the package @aws-sdk/client-sqs, which was left out: npm install', { cause });
   });
@@ -40,14 +41,13 @@ export async function openQueue(settings: S3Settings & { queue_url: string }, si
   const client = new sdk.SQSClient({
     ...(region === undefined ? {} : { region }),
     endpoint: new URL(url).origin,
+    ...(profile === undefined ? {} : { profile }),
     ...(keys ? { credentials: { accessKeyId: keys.access_key_id, secretAccessKey: keys.secret_access_key } } : {}),
     requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: SILENT_MS, throwOnRequestTimeout: true },
   });
   const options = { abortSignal: signal };
-  const trouble = (error: unknown) => {
-    const { name, code } = error as Error & { code?: string };
-    return new SourceTrouble(`the queue ${url} cannot be read: ${code ?? name}`, { cause: error });
-  };
+  const trouble = (error: unknown) =>
+    new SourceTrouble(`the queue ${url} cannot be read: ${reasonOf(error)}`, { cause: error });
   /** A receipt ends with the time for which its message is hidden; then it comes again, and its object was read. */
   const met = (error: unknown) => {
     if (!ENDED_RECEIPTS.has((error as Error).name)) throw trouble(error);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { secretSetting } from '../settings.ts';
+import { addressSetting, credentialSettings } from '../settings.ts';
 
 const LONGEST_POLL_SECONDS = 3600;
 const folder = z.string().regex(/^[^/].*\/$/, 'must end in / and not begin with one');
@@ -11,18 +11,12 @@ export const s3Settings = (environment: NodeJS.ProcessEnv) =>
     prefix: z.string().default(''),
     region: z.string().min(1).optional(),
     /** Of a server that is not Amazon's. */
-    endpoint: z.url('must be a URL').optional(),
-    /** Without it they are found as the SDK finds them. */
-    credentials: z
-      .strictObject({
-        access_key_id: z.union([z.string().min(1), secretSetting(environment)]),
-        secret_access_key: secretSetting(environment),
-      })
-      .optional(),
+    endpoint: addressSetting().optional(),
+    ...credentialSettings(environment),
     format: z.enum(['auto', 'ndjson', 'json', 'csv']).default('auto'),
     poll_seconds: z.int('must be whole seconds').min(1).max(LONGEST_POLL_SECONDS).optional(),
     /** Of a queue of SQS that hears of new files; the bucket is then listed only where `poll_seconds` is given too. */
-    queue_url: z.url('must be a URL').optional(),
+    queue_url: addressSetting().optional(),
     /** Where files go once they are read; without it they stay. */
     processed_prefix: folder.optional(),
     /** The same for those that could not be read. */

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { connectS3 } from '../../s3/bucket.ts';
+import { reasonOf } from '../sdk-errors.ts';
 import { type ObjectName, SourceTrouble } from '../source.ts';
 import type { S3Settings } from './settings.ts';
 
@@ -34,12 +35,18 @@ export interface ObjectStore {
 
 const NOT_FOUND = 404;
 const CHANGED = 412;
-const FORBIDDEN = 403;
+/** Of an answer that a later one may not repeat: the request came too late, or was one too many. */
+const PASSING = new Set([408, 429]);
+/** Errors of credentials that have ended, which answer any request so. */
+const ENDED_CREDENTIALS = new Set(['ExpiredToken', 'InvalidToken', 'TokenRefreshRequired']);
 
 export async function openStore(settings: S3Settings, signal: AbortSignal): Promise<ObjectStore> {
-  const { bucket, prefix, region, endpoint, credentials: keys } = settings;
+  const { bucket, prefix, region, endpoint, profile, credentials: keys } = settings;
   const credentials = keys && { accessKeyId: keys.access_key_id, secretAccessKey: keys.secret_access_key };
-  const { sdk, client } = await connectS3({ region, endpoint, ...(credentials ? { credentials } : {}) });
+  const server = { region, endpoint, profile, ...(credentials ? { credentials } : {}) };
+  const { sdk, client } = await connectS3(server).catch(({ message }: Error) => {
+    throw new SourceTrouble(message);
+  });
   const options = { abortSignal: signal };
   const found = (key: string, etag: string, size: number, written: Date): FoundObject => ({
     bucket,
@@ -66,7 +73,7 @@ export async function openStore(settings: S3Settings, signal: AbortSignal): Prom
   const ofObject = (error: unknown): never => {
     const status = statusOf(error);
     if (status === NOT_FOUND || status === CHANGED) throw new ObjectIsGone();
-    if (status === FORBIDDEN) throw new ObjectRefused(`the server refuses it: ${(error as Error).name}`);
+    if (isRefusal(error)) throw new ObjectRefused(`the server refuses it: ${(error as Error).name}`);
     throw troubleOf(error, bucket);
   };
 
@@ -98,7 +105,8 @@ export async function openStore(settings: S3Settings, signal: AbortSignal): Prom
         const { ETag } = await client.send(new sdk.HeadObjectCommand(at), options);
         if (ETag === etag) await client.send(new sdk.DeleteObjectCommand({ ...at, IfMatch: etag }), options);
       } catch (error) {
-        if (statusOf(error) !== NOT_FOUND && statusOf(error) !== CHANGED) throw troubleOf(error, bucket);
+        if (statusOf(error) === NOT_FOUND || statusOf(error) === CHANGED) return;
+        throw new SourceTrouble(`${key} cannot be moved to ${to}: ${reasonOf(error)}`, { cause: error });
       }
     },
     close: () => client.destroy(),
@@ -119,8 +127,13 @@ async function* bodyOf(body: Readable, bucket: string): AsyncGenerator<Uint8Arra
 const statusOf = (error: unknown): number | undefined =>
   (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 
-/** In words, and without what the SDK tells of the request. */
-function troubleOf(error: unknown, bucket: string): SourceTrouble {
-  const { name, code } = error as Error & { code?: string };
-  return new SourceTrouble(`the bucket ${bucket} cannot be read: ${code ?? name}`, { cause: error });
+/** Whether the server refuses the object, such as one that is encrypted with a key of its owner, or archived. */
+function isRefusal(error: unknown): boolean {
+  const status = statusOf(error);
+  if (status === undefined || status < 400 || status >= 500 || PASSING.has(status)) return false;
+  return !ENDED_CREDENTIALS.has((error as Error).name);
 }
+
+/** In words, and without what the SDK tells of the request. */
+const troubleOf = (error: unknown, bucket: string): SourceTrouble =>
+  new SourceTrouble(`the bucket ${bucket} cannot be read: ${reasonOf(error)}`, { cause: error });

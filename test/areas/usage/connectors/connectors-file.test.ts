@@ -30,6 +30,8 @@ const kafka = (settings: object, rest: object = {}) =>
 
 const kinesis = (settings: object) => kafka({}, { kafka: undefined, kinesis: { stream: 'usage', ...settings } });
 
+const s3 = (settings: object) => kafka({}, { kafka: undefined, s3: { bucket: 'usage', ...settings } });
+
 test('YAML and JSON say the same', () => {
   const yaml = `
 connectors:
@@ -49,8 +51,9 @@ connectors:
 });
 
 test.each([
-  ['no list', 'connectors: 7', 'connectors: must be array'],
-  ['something else', '- 7', 'the file: must be object'],
+  ['no list', 'connectors: 7', 'connectors: must be a list'],
+  ['something else', '- 7', 'the file: must be settings by their names'],
+  ['a setting that is missing', kafka({ topics: undefined }), 'connectors[0].kafka.topics: is missing'],
   ['broken YAML', 'connectors: [', 'it is no YAML or JSON'],
   ['an unknown setting', kafka({ broker: 'a' }), 'connectors[0].kafka.broker: is no setting'],
   ['an unknown kind', kafka({}, { pulsar: {} }), 'connectors[0].pulsar: is no setting'],
@@ -76,7 +79,29 @@ test.each([
   [
     'a file that is not there',
     kafka({ tls: { ca_file: '/nowhere' } }),
-    'connectors[0].kafka.tls: ca_file must be the path',
+    'connectors[0].kafka.tls.ca_file: must be the path',
+  ],
+  ['an unknown setting of tls', kafka({ tls: { ca: 'a' } }), 'connectors[0].kafka.tls.ca: is no setting'],
+  ['no kind of tls', kafka({ tls: 7 }), 'kafka.tls: must be true or false, or must be settings by their names'],
+  [
+    'a name of a variable under another name',
+    kafka({ sasl: { mechanism: 'plain', username: { variable: 'A' }, password: { env: 'PATH' } } }),
+    'connectors[0].kafka.sasl.username.env: is missing',
+  ],
+  ['a number that is too small', kafka({ session_timeout_seconds: 5 }), 'session_timeout_seconds: must be at least 6'],
+  ['one that is too large', kafka({ session_timeout_seconds: 3600 }), 'must be at most 1800'],
+  ['one that is not whole', kafka({ session_timeout_seconds: 6.5 }), 'must be a whole number'],
+  ['a name that is too long', kafka({ group: 'g'.repeat(250) }), 'kafka.group: must have at most 249 characters'],
+  ['a pause that is none', s3({ poll_seconds: 0 }), 'connectors[0].s3.poll_seconds: must be at least 1'],
+  [
+    'an address without scheme',
+    s3({ endpoint: 'localhost:4566' }),
+    'connectors[0].s3.endpoint: must be a URL as https',
+  ],
+  [
+    'an address with a password',
+    s3({ queue_url: 'https://me:hunter2@sqs.example.com/1/q' }),
+    'connectors[0].s3.queue_url: must be a URL as https://host:port, without credentials',
   ],
   [
     'a variable that is not set',
@@ -99,6 +124,14 @@ test('a secret stands in the environment only, and no message shows a value', ()
   const refused = () => read(kafka({ sasl }));
   expect(refused).toThrow('connectors[0].kafka.sasl.password: must name a variable, as { env: NAME }');
   expect(refused).not.toThrow('hunter2');
+});
+
+test('the id of an organization may stand in capitals', () => {
+  const capitals = ORGANIZATION.replace('0189', 'ABCD').toUpperCase();
+  expect(read(kafka({}, { organization: capitals }))).toMatchObject([{ organizationId: capitals.toLowerCase() }]);
+  const entry = { code: 'stream', kafka: { brokers: ['a:1'], topics: ['calls'] } };
+  const both = [capitals, capitals.toLowerCase()].map((organization) => ({ ...entry, organization }));
+  expect(() => read(JSON.stringify({ connectors: both }))).toThrow('connectors[1].code: is that of connectors[0]');
 });
 
 test('codes are unique in an organization, and a group is read by one connector', () => {

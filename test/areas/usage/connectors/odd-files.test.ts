@@ -305,3 +305,113 @@ test('an object that another process holds is not forgotten, though it is gone',
   await ended('b.ndjson');
   expect(await leftOf()).toMatchObject({ objects: 1, leases: 1 });
 });
+
+const isThere = async (name: string) => (await objects()).some(({ key }) => key === name);
+const lookAgain = () => database.sql`
+  update ingest_objects set look_at = clock_timestamp() where organization_id = ${organizationId}`;
+
+test('what became of a file is forgotten once the file is gone, and known as long as it is there', async () => {
+  await put('gone.ndjson', lines(0, 3));
+  await put('stays.ndjson', lines(10, 3));
+  const first = start();
+  await ended('gone.ndjson');
+  await ended('stays.ndjson');
+  await first.close();
+  const [kept] = await database.sql`
+    select round(extract(epoch from look_at - finished_at) / 3600)::int as hours from ingest_objects
+    where organization_id = ${organizationId}`;
+  expect(kept).toEqual({ hours: 24 });
+  await client.send(new DeleteObjectCommand(at('gone.ndjson')));
+  const second = start();
+  await until(() => second.state().status === 'running');
+  await put('c.ndjson', event('c'));
+  await ended('c.ndjson');
+  expect(await isThere('gone.ndjson')).toBe(true); // nobody has looked yet
+  await second.close();
+  await lookAgain();
+  start();
+  await until(async () => !(await isThere('gone.ndjson')));
+  await put('d.ndjson', event('d'));
+  await ended('d.ndjson');
+  expect((await objects()).find(({ key }) => key === 'stays.ndjson')).toMatchObject({ stored: 3, replayed: 0 });
+  const [looked] = await database.sql`
+    select round(extract(epoch from look_at - clock_timestamp()) / 86400)::int as days from ingest_objects
+    where organization_id = ${organizationId} and key = ${`${prefix}stays.ndjson`}`;
+  expect(looked).toEqual({ days: 30 });
+  expect(await countStored()).toBe(8);
+});
+
+test('what became of a former content of a file is forgotten, too', async () => {
+  await put('a.ndjson', lines(0, 3));
+  const first = start();
+  await ended('a.ndjson');
+  await put('a.ndjson', lines(0, 4));
+  await until(async () => (await objects()).filter(({ status }) => status === 'done').length === 2);
+  await first.close();
+  await lookAgain();
+  start();
+  await until(async () => (await objects()).length === 1);
+  expect(await objects()).toEqual([{ key: 'a.ndjson', status: 'done', stored: 1, replayed: 3, attempts: 0 }]);
+});
+
+test.each([
+  ['encrypted with a key of its owner', 400, 'InvalidRequest'],
+  ['archived', 403, 'InvalidObjectState'],
+  ['not there in this range', 416, 'InvalidRange'],
+])('a file that is %s stops none behind it', async (_, status, code) => {
+  await put('a.ndjson', TWO);
+  await put('b.ndjson', lines(3, 2));
+  const behind = await inFront((incoming, outgoing, pass) => {
+    if (!isRead(incoming, 'a.ndjson')) return pass();
+    outgoing.writeHead(status, { 'content-type': 'application/xml' });
+    outgoing.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>no</Message></Error>`);
+  });
+  const running = start({ endpoint: behind });
+  await ended('b.ndjson');
+  expect(running.state()).toMatchObject({ status: 'running', error: null });
+  expect(await objects()).toContainEqual({ key: 'a.ndjson', status: 'reading', stored: 0, replayed: 0, attempts: 1 });
+});
+
+test('a file that may not be moved is named, with the place where it cannot go', async () => {
+  await put('a.ndjson', TWO);
+  const behind = await inFront((incoming, outgoing, pass) => {
+    if (incoming.method !== 'PUT') return pass();
+    outgoing.writeHead(403, { 'content-type': 'application/xml' });
+    outgoing.end('<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>no</Message></Error>');
+  });
+  const running = start({ endpoint: behind, processed_prefix: `${prefix}processed/` });
+  await until(() => running.state().status === 'retrying');
+  expect(running.state().error).toBe(`${prefix}a.ndjson cannot be moved to ${prefix}processed/a.ndjson: AccessDenied`);
+});
+
+/** A zstd of blocks of 128 KiB that are one byte each, 4 bytes a block. */
+function bomb(byte: number, blocks: number): Buffer {
+  const block = Buffer.from([0x02, 0x00, 0x10, byte]);
+  const last = Buffer.from([0x03, 0x00, 0x10, byte]);
+  const frame = Buffer.from('28b52ffd0038', 'hex');
+  return Buffer.concat([frame, ...Array.from({ length: blocks - 1 }, () => block), last]);
+}
+
+test('a few KiB that unpack to gigabytes of line ends delay no other file for long, and reading ends', async () => {
+  await put('bomb.ndjson.zst', bomb(0x0a, 80_000));
+  const first = start();
+  await until(async () => isThere('bomb.ndjson.zst'));
+  const other = start({ prefix: `other-${number}/` });
+  await client.send(new PutObjectCommand({ Bucket: 'usage', Key: `other-${number}/b.ndjson`, Body: TWO }));
+  await until(async () => (await countStored()) === 2);
+  const from = performance.now();
+  await Promise.all([first.close(), other.close()]);
+  expect(performance.now() - from).toBeLessThan(5000);
+  expect(await letters()).toEqual([]);
+});
+
+test('a few KiB that unpack to one line of gigabytes are one dead letter, and what stands behind is read', async () => {
+  const packed = Buffer.concat([bomb(0x78, 16_000), zstd(`\n${event(1)}\n`)]);
+  await put('bomb.ndjson.zst', packed);
+  const before = process.memoryUsage().rss;
+  start();
+  const row = await until(async () => (await objects()).find(({ status }) => status === 'done_with_errors'), 60_000);
+  expect(row).toMatchObject({ stored: 1 });
+  expect(await letters()).toEqual(['bomb.ndjson.zst#1 payload_too_large']);
+  expect(process.memoryUsage().rss - before).toBeLessThan(250 * 1024 * 1024);
+}, 90_000);
