@@ -54,9 +54,10 @@ interface LibraryError extends Error {
 
 /** What an error of the library means, in words for an operator and without credentials. */
 export function troubleOf(error: unknown, settings: KafkaSettings): SourceTrouble {
-  if (error instanceof SourceTrouble) return error;
   const chain: LibraryError[] = [];
   for (let each = error as LibraryError | undefined; each && chain.length < 5; each = each.cause) chain.push(each);
+  const own = chain.find((each) => each instanceof SourceTrouble);
+  if (own) return own;
   const names = chain.map(({ name }) => name);
   const types = chain.map(({ type }) => type);
   const brokers = settings.brokers.join(', ');

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { promisify } from 'node:util';
 import { unzip } from 'node:zlib';
 import kafkajs from 'kafkajs';
@@ -16,10 +17,56 @@ const LENGTH_BYTES = 4;
  */
 export const UNPACKED_MAX_BYTES = 64 * 1024 * 1024;
 
+/** How many records a packed batch may hold: one of seven bytes takes hundreds of them in memory. */
+const MOST_RECORDS = 100_000;
+
+/** What the batches of one answer of a broker have unpacked to. */
+const answers = new AsyncLocalStorage<{ batches: number; bytes: number; records: number }>();
+
+/** A fetch begins: its batches, which are unpacked together, share the limits of one. */
+export const beginFetch = (): void => answers.enterWith({ batches: 0, bytes: 0, records: 0 });
+
+/** The batches of a fetch unpack to too much together: they have to be fetched one at a time. */
+export class TooMuchAtOnce extends SourceTrouble {
+  constructor() {
+    super('a fetch unpacks to too much: batches of records are fetched one at a time');
+  }
+}
+
 const reading = (unpack: (packed: Buffer) => Uint8Array | Promise<Uint8Array>) => () => ({
   compress: () => Promise.reject(new Error('only read')),
-  decompress: async (packed: Buffer) => Buffer.from(await unpack(packed)),
+  decompress: async (packed: Buffer) => admitted(Buffer.from(await unpack(packed))),
 });
+
+/** @throws SourceTrouble, TooMuchAtOnce */
+function admitted(unpacked: Buffer): Buffer {
+  const records = countRecords(unpacked);
+  if (records > MOST_RECORDS) throw new SourceTrouble(`a batch holds more than ${MOST_RECORDS} records`);
+  const answer = answers.getStore();
+  if (!answer) return unpacked;
+  answer.batches += 1;
+  answer.bytes += unpacked.length;
+  answer.records += records;
+  if (answer.batches > 1 && (answer.bytes > UNPACKED_MAX_BYTES || answer.records > MOST_RECORDS))
+    throw new TooMuchAtOnce();
+  return unpacked;
+}
+
+/** Each record is its length, doubled, in groups of seven bits, and so many bytes; older formats are not counted. */
+function countRecords(unpacked: Buffer): number {
+  let records = 0;
+  for (let at = 0; at < unpacked.length; records += 1) {
+    let [length, factor] = [0, 1];
+    for (let byte = 0x80; byte >= 0x80; factor *= 0x80) {
+      byte = unpacked[at] ?? 0;
+      at += 1;
+      length += (byte & 0x7f) * factor;
+    }
+    if (length === 0 || length % 2 === 1) return 0;
+    at += length / 2;
+  }
+  return records;
+}
 
 /** The compressions that producers choose. All that do not come with Node are pure JavaScript. */
 export function knowCodecs(): void {

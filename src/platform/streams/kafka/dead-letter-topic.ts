@@ -23,7 +23,7 @@ export function openDeadLetterTopic(kafka: Kafka, settings: KafkaSettings, log: 
       try {
         connected ??= producer.connect();
         await connected;
-        await producer.sendBatch({ topicMessages: topicMessagesOf(putAside) });
+        for (const some of requestsOf(putAside)) await producer.sendBatch({ topicMessages: topicMessagesOf(some) });
       } catch (error) {
         connected = undefined;
         // What the library says has the broker's answer in it, which may repeat a secret.
@@ -35,13 +35,38 @@ export function openDeadLetterTopic(kafka: Kafka, settings: KafkaSettings, log: 
   };
 }
 
-function topicMessagesOf(putAside: readonly PutAside[]): { topic: string; messages: Message[] }[] {
+/** How many bytes of values one request may hold, of the MiB that brokers take; a longer value goes alone. */
+const REQUEST_BYTES = 512 * 1024;
+const KEPT_BYTES = 256 * 1024;
+
+/** Brokers refuse a request that is too large with all that it holds. */
+export function requestsOf(putAside: readonly PutAside[]): PutAside[][] {
+  const requests: PutAside[][] = [];
+  let left = 0;
+  for (const each of putAside) {
+    const length = valueOf(each).length;
+    if (requests.length === 0 || length > left) {
+      requests.push([]);
+      left = REQUEST_BYTES;
+    }
+    requests.at(-1)!.push(each);
+    left -= length;
+  }
+  return requests;
+}
+
+/** As much as the dead letter keeps of a message that no broker would take there. */
+const valueOf = ({ message: { bytes } }: PutAside): Uint8Array =>
+  bytes === null ? new Uint8Array() : bytes.length > REQUEST_BYTES ? bytes.subarray(0, KEPT_BYTES) : bytes;
+
+export function topicMessagesOf(putAside: readonly PutAside[]): { topic: string; messages: Message[] }[] {
   const byTopic = new Map<string, Message[]>();
-  for (const { message, reasons } of putAside) {
+  for (const each of putAside) {
+    const { message, reasons } = each;
     const [topic, partition, offset] = message.position.split('/') as [string, string, string];
     const messages = byTopic.get(`${topic}.dlq`) ?? [];
     messages.push({
-      value: Buffer.from(message.bytes ?? []),
+      value: Buffer.from(valueOf(each)),
       headers: {
         ...message.headers,
         'error-code': reasons[0]!.code,

@@ -2,12 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Admin, Consumer, ConsumerEndBatchProcessEvent, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { type SourceHost, SourceTrouble, type StreamSource } from '../source.ts';
 import { isRebalance, kafkaClient, troubleOf } from './client.ts';
+import { beginFetch, TooMuchAtOnce } from './codecs.ts';
 import { type DeadLetterTopic, openDeadLetterTopic } from './dead-letter-topic.ts';
 import { messageOf, timeOf } from './kafka-message.ts';
 import { type Assignment, keyOf, type Place, Positions } from './positions.ts';
 import type { KafkaSettings } from './settings.ts';
 
-/** Partitions whose messages wait to be stored at the same time; each holds one fetch of at most a MiB. */
+/** How much a broker may answer at once, and of it of a partition. */
+const FETCH_BYTES = 2 * 1024 * 1024;
+const PARTITION_BYTES = 1024 * 1024;
+/** Partitions whose messages wait to be stored at the same time; each holds one fetch. */
 const PARTITIONS_AT_ONCE = 4;
 /** How many messages of a partition are handed over together. */
 const SLICE = 1000;
@@ -30,18 +34,26 @@ const LEAVE_WITHIN_MS = 5000;
  * Rule: streams.md#kafka.
  */
 export function openKafka(settings: KafkaSettings & { group: string }): StreamSource {
+  let isOneAtATime = false;
   return {
     async run(host) {
       try {
-        await read(settings, host);
+        await read(settings, host, isOneAtATime);
       } catch (error) {
-        if (!host.signal.aborted) throw troubleOf(error, settings);
+        if (host.signal.aborted) return;
+        const trouble = troubleOf(error, settings);
+        isOneAtATime ||= trouble instanceof TooMuchAtOnce;
+        throw trouble;
       }
     },
   };
 }
 
-async function read(settings: KafkaSettings & { group: string }, host: SourceHost): Promise<void> {
+async function read(
+  settings: KafkaSettings & { group: string },
+  host: SourceHost,
+  isOneAtATime: boolean,
+): Promise<void> {
   const { group } = settings;
   const kafka = kafkaClient(settings, host.log);
   const admin = kafka.admin();
@@ -49,6 +61,9 @@ async function read(settings: KafkaSettings & { group: string }, host: SourceHos
     groupId: group,
     sessionTimeout: settings.session_timeout_seconds * 1000,
     maxWaitTimeInMs: POLL_MS,
+    // A broker answers at least one batch, however large.
+    maxBytes: isOneAtATime ? 1 : FETCH_BYTES,
+    maxBytesPerPartition: isOneAtATime ? 1 : PARTITION_BYTES,
     allowAutoTopicCreation: false,
   });
   const deadLetters = settings.dead_letter_topics ? openDeadLetterTopic(kafka, settings, host.log) : undefined;
@@ -116,6 +131,7 @@ class Reading {
     const { signal } = this.#host;
     this.#consumer.on('consumer.group_join', ({ payload }) => this.#join(payload.memberAssignment));
     this.#consumer.on('consumer.end_batch_process', ({ payload }) => this.#pass(payload));
+    this.#consumer.on('consumer.fetch_start', beginFetch);
     this.#consumer.on('consumer.rebalancing', () => this.#membership.abort(new Error('the group rebalances')));
     let stop = () => {};
     const ended = new Promise<void>((resolve, reject) => {

@@ -20,6 +20,8 @@ interface Position extends Place {
   storedUpToMs: number | null;
   /** Time of the oldest message that was fetched and is not stored. */
   waitingSinceMs: number | null;
+  /** When it was last seen that nothing was left to be read: what there is now is younger, as is the lag. */
+  readToEndMs: number | null;
 }
 
 /** Offset of the oldest message of a partition, and the one behind its newest. */
@@ -27,6 +29,8 @@ interface End {
   low: bigint;
   high: bigint;
 }
+
+const NOTHING_READ = { storedUpToMs: null, waitingSinceMs: null, readToEndMs: null };
 
 /** What a group has committed where it has committed nothing. */
 const NOTHING = -1n;
@@ -84,7 +88,7 @@ export class Positions {
           next = end.low;
         }
         if (next > theirs || isPast(theirs)) sought.push({ topic, partition, offset: String(next) });
-        this.#positions.set(key, { topic, partition, next, storedUpToMs: null, waitingSinceMs: null });
+        this.#positions.set(key, { topic, partition, next, ...NOTHING_READ });
       }
     }
     return sought;
@@ -104,7 +108,7 @@ export class Positions {
     const end = (await this.#ends([place.topic])).get(keyOf(place));
     if (position && end && position.next > end.high) {
       await this.#forget(place, position.next, end, host);
-      Object.assign(position, { next: end.low, storedUpToMs: null, waitingSinceMs: null });
+      Object.assign(position, { next: end.low, ...NOTHING_READ });
     }
     return position?.next;
   }
@@ -143,15 +147,19 @@ export class Positions {
     const nowMs = host.now().epochMilliseconds;
     let messages = 0n;
     let seconds = 0;
-    for (const [key, { next, storedUpToMs, waitingSinceMs }] of this.#positions) {
+    for (const [key, position] of this.#positions) {
+      const { next, storedUpToMs, waitingSinceMs, readToEndMs } = position;
       const end = ends.get(key);
       if (!end) continue;
       let from = next;
       if (from < end.low) from = end.low;
       const behind = end.high - from;
-      if (behind <= 0n) continue;
+      if (behind <= 0n) {
+        position.readToEndMs = nowMs;
+        continue;
+      }
       messages += behind;
-      const sinceMs = waitingSinceMs ?? storedUpToMs;
+      const sinceMs = waitingSinceMs ?? laterOf(storedUpToMs, readToEndMs);
       if (sinceMs !== null) seconds = Math.max(seconds, (nowMs - sinceMs) / 1000);
     }
     return { messages: Number(messages), seconds };
@@ -169,3 +177,6 @@ export class Positions {
     return new Map(ends.flat());
   }
 }
+
+const laterOf = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.max(one, other);

@@ -1,9 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
+import kafkajs from 'kafkajs';
 import lz4 from 'lz4js';
 import snappy from 'snappyjs';
 import { expect, test } from 'vitest';
-import { UNPACKED_MAX_BYTES, ungzip, unlz4, unsnappy, unzstd } from '../../../../src/platform/streams/kafka/codecs.ts';
+import {
+  beginFetch,
+  knowCodecs,
+  TooMuchAtOnce,
+  UNPACKED_MAX_BYTES,
+  ungzip,
+  unlz4,
+  unsnappy,
+  unzstd,
+} from '../../../../src/platform/streams/kafka/codecs.ts';
 
 const zstd = (bytes: Buffer) => execFileSync('zstd', ['-q', '-c'], { input: bytes, maxBuffer: 2 ** 28 });
 /** As Java producers write it. */
@@ -42,4 +52,39 @@ test.each(CODECS)('%s that is cut off is no message', async (_, pack, unpack) =>
   const unpacked = async () => Buffer.from(await unpack(packed.subarray(0, packed.length - 100)));
   const found = await unpacked().catch(() => undefined);
   expect(found?.equals(TEXT) ?? false).toBe(false);
+});
+
+/** Records of a batch: the length of each, doubled, in groups of seven bits, and its bytes. */
+function recordsOf(count: number, length: number): Buffer {
+  const head: number[] = [];
+  for (let left = length * 2; ; left >>= 7) {
+    head.push(left >= 0x80 ? (left & 0x7f) | 0x80 : left);
+    if (left < 0x80) break;
+  }
+  const one = Buffer.concat([Buffer.from(head), Buffer.alloc(length)]);
+  return Buffer.concat(Array.from({ length: count }, () => one));
+}
+const decompress = (bytes: Buffer): Promise<Buffer> =>
+  kafkajs.CompressionCodecs[kafkajs.CompressionTypes.GZIP]().decompress(gzipSync(bytes));
+
+test('a batch of very many small records is named before they take memory', async () => {
+  knowCodecs();
+  expect((await decompress(recordsOf(100_000, 7))).length).toBe(800_000);
+  await expect(decompress(recordsOf(100_001, 7))).rejects.toThrow('a batch holds more than 100000 records');
+  // Messages of the older formats begin with eight bytes of their offset.
+  expect((await decompress(Buffer.alloc(1_000_000))).length).toBe(1_000_000);
+});
+
+test('batches of one fetch share the limits of one, and each fetch has them anew', async () => {
+  knowCodecs();
+  const half = recordsOf(40, 1024 * 1024);
+  const fetch = async (...batches: Buffer[]) => {
+    beginFetch();
+    for (const batch of batches) await decompress(batch);
+  };
+  await fetch(half);
+  await fetch(half);
+  await expect(fetch(half, half)).rejects.toThrow(TooMuchAtOnce);
+  await expect(fetch(recordsOf(60_000, 7), recordsOf(60_000, 7))).rejects.toThrow(TooMuchAtOnce);
+  await Promise.all([fetch(half), fetch(half), fetch(half)]);
 });

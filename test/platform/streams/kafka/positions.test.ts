@@ -73,3 +73,12 @@ test('the lag in seconds is the age of the oldest message that was fetched and w
   positions.fetched(place, NOW_MS + 9000);
   expect(await positions.lag(host)).toEqual({ messages: 5, seconds: 0 });
 });
+
+test('a message that comes after an hour of silence is not an hour old', async () => {
+  const { positions, host, end } = await assigned({ stored: 99 });
+  positions.stored(place, 100n, NOW_MS - 3_600_000);
+  expect(await positions.lag(host)).toEqual({ messages: 0, seconds: 0 });
+  end.high = 101;
+  const later = { now: () => Temporal.Instant.fromEpochMilliseconds(NOW_MS + 2000) };
+  expect(await positions.lag(later)).toEqual({ messages: 1, seconds: 2 });
+});
