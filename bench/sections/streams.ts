@@ -1,4 +1,5 @@
 import { CatalogCache } from '../../src/areas/catalog/usage-shapes/storing-catalog.ts';
+import { DoorFacts } from '../../src/areas/usage/ai-doors/door-facts.ts';
 import { runConnector } from '../../src/areas/usage/connectors/run-connector.ts';
 import { createFinisherNudge } from '../../src/areas/usage/ingest-events/nudge-finisher.ts';
 import { type StoreDeps, storeEvents } from '../../src/areas/usage/ingest-events/store-events.ts';
@@ -41,7 +42,8 @@ export async function measureStreams(environment: Environment, effort: Effort): 
   const cluster = await KafkaCluster.start();
   const runtime = openHarnessRuntime(environment, 'bench streams');
   const finisher = createFinisherNudge(runtime.producer);
-  const deps = { ...runtime, finisher, catalogs: new CatalogCache() };
+  const doors = new DoorFacts(() => performance.now());
+  const deps = { ...runtime, finisher, doors, catalogs: new CatalogCache() };
   const cpuOfPostgres = async () =>
     environment.pids.postgres === undefined ? undefined : await cpuOfFamily(environment.pids.postgres);
   const cost: { reader: number[]; postgres: number[] } = { reader: [], postgres: [] };

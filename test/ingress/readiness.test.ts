@@ -167,6 +167,13 @@ test('a stream that a process tries to read and cannot is named with what is wro
         'the topics are missing: calls',
     },
   ]);
+  const pause = (isPaused: boolean) => database.sql`
+    update ingest_connectors set paused_at = case when ${isPaused} then now() end
+    where organization_id = ${connector.organizationId}`;
+  await pause(true);
+  expect(await found()).toEqual([]); // it is not tried
+  await pause(false);
+  expect(await found()).toHaveLength(1);
   await sayReading(database.sql, connector, reader, { status: 'running', error: null, lag });
   expect(await found()).toEqual([]);
   // A process that is silent for 30 s is gone: what it last said is no reason.

@@ -21,8 +21,18 @@ export interface DeadLetter extends DeadMessage {
   headers: MessageHeaders;
 }
 
-/** Headers that decide how a payload is read are short; those of a dead letter are kept up to this length. */
+/** How many characters the headers of a dead letter may have. */
 const HEADERS_MAX = 16_384;
+
+/**
+ * A dead letter as it can be kept. Without headers that are too long it is as one of whose message only a part was kept:
+ * it cannot be read again as it came.
+ */
+export function keptLetter(letter: DeadLetter): DeadLetter {
+  const headers = storableJson(letter.headers) as MessageHeaders;
+  if (JSON.stringify(headers).length > HEADERS_MAX) return { ...letter, headers: {}, isCut: true };
+  return { ...letter, headers };
+}
 
 /**
  * Stores dead letters, each once: the same message that is read again is the same dead letter. `now` is real time, as
@@ -44,7 +54,7 @@ export const insertDeadLetters = (
     ${bytesArray(letters.map(({ payload }) => Buffer.from(payload).toString('hex')))}::bytea[],
     ${bytesArray(letters.map(({ payload }) => digestOf(payload)))}::bytea[],
     ${plainArray(letters.map(({ isCut }) => isCut))}::boolean[],
-    ${textArray(letters.map(({ headers }) => headersText(headers)))}::jsonb[],
+    ${textArray(letters.map(({ headers }) => JSON.stringify(headers)))}::jsonb[],
     ${textArray(letters.map(({ sourceTime }) => sourceTime))}::timestamptz[],
     ${textArray(letters.map((letter) => letter.code))}::text[],
     ${textArray(letters.map(({ message }) => storableText(message)))}::text[])
@@ -52,8 +62,3 @@ export const insertDeadLetters = (
   on conflict on constraint ingest_dead_letters_once do nothing`;
 
 const digestOf = (payload: Uint8Array): string => createHash('sha256').update(payload).digest('hex').slice(0, 32);
-
-function headersText(headers: MessageHeaders): string {
-  const text = JSON.stringify(storableJson(headers));
-  return text.length > HEADERS_MAX ? '{}' : text;
-}

@@ -12,6 +12,9 @@ const CLOUD_TYPE = /^application\/cloudevents/i;
 const JSON_TYPE = /^[^/;\s]+\/(?:[^/;\s]+\+)?json\s*(?:;|$)/i;
 /** Headers of a CloudEvent in binary mode, as its binding for Kafka names them. */
 const ATTRIBUTE_PREFIX = 'ce_';
+const TYPE_HEADER = 'content-type';
+/** The header that names the organization for which a message was written. */
+export const ORGANIZATION_HEADER = 'svc-organization-id';
 
 /** Headers of a message by name in lower case. */
 export type MessageHeaders = Readonly<Record<string, string>>;
@@ -30,15 +33,42 @@ export interface FoundEvent {
 
 /** The envelope that the headers tell; undefined if they name no format that is known. Rule: streams.md#envelopes. */
 export function envelopeOf(headers: MessageHeaders): Envelope | undefined {
-  const type = own(headers, 'content-type') ?? '';
+  const type = own(headers, TYPE_HEADER) ?? '';
   if (STRUCTURED_TYPE.test(type)) return 'structured';
   if (LIST_TYPE.test(type)) return 'structured_list';
   if (CLOUD_TYPE.test(type) || (type.trim() !== '' && !JSON_TYPE.test(type))) return undefined;
   return own(headers, `${ATTRIBUTE_PREFIX}specversion`) === undefined ? 'json' : 'binary';
 }
 
-/** The events in the value of a message, or what is wrong with the envelope. Rule: streams.md#envelopes. */
-export function eventsIn(value: unknown, envelope: Envelope, headers: MessageHeaders): FoundEvent[] | string {
+/** Of the headers of a message those that decide how it is read; producers may send any number of others. */
+export const headersOfReading = (headers: MessageHeaders): MessageHeaders =>
+  Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name]) => name === TYPE_HEADER || name === ORGANIZATION_HEADER || name.startsWith(ATTRIBUTE_PREFIX),
+    ),
+  );
+
+/** The same for one event of an envelope with several, as a message of its own. */
+export const headersOfPart = (envelope: Envelope): MessageHeaders =>
+  envelope === 'structured_list' ? { [TYPE_HEADER]: 'application/cloudevents+json' } : {};
+
+/**
+ * The events in the value of a message, or what is wrong with the envelope.
+ *
+ * types  codes of events by the types of CloudEvents
+ *
+ * Rule: streams.md#envelopes.
+ */
+export function eventsIn(
+  value: unknown,
+  envelope: Envelope,
+  { headers, types }: { headers: MessageHeaders; types?: ReadonlyMap<string, string> | undefined },
+): FoundEvent[] | string {
+  const cloudEvent = (sent: unknown): FoundEvent => ({
+    sent,
+    subscriptionField: 'subject',
+    parse: () => parseCloudEvent(sent, types),
+  });
   if (envelope === 'structured_list') return listed(value, cloudEvent);
   if (envelope === 'binary') return [cloudEvent({ ...attributesOf(headers), data: value })];
   if (!isObject(value)) return 'a message is a JSON object';
@@ -62,12 +92,6 @@ const isObject = (value: unknown): value is object =>
 const isCloudEvent = (value: object): boolean =>
   memberOf(value, 'specversion') !== undefined && memberOf(value, 'transaction_id') === undefined;
 
-const cloudEvent = (sent: unknown): FoundEvent => ({
-  sent,
-  subscriptionField: 'subject',
-  parse: () => parseCloudEvent(sent),
-});
-
 const plainEvent = (sent: unknown): FoundEvent => ({
   sent,
   subscriptionField: 'external_subscription_id',
@@ -77,6 +101,6 @@ const plainEvent = (sent: unknown): FoundEvent => ({
 function attributesOf(headers: MessageHeaders): object {
   const sent = Object.entries(headers).filter(([name]) => name.startsWith(ATTRIBUTE_PREFIX));
   const attributes = Object.fromEntries(sent.map(([name, value]) => [name.slice(ATTRIBUTE_PREFIX.length), value]));
-  const type = own(headers, 'content-type');
+  const type = own(headers, TYPE_HEADER);
   return type === undefined ? attributes : { ...attributes, datacontenttype: type };
 }

@@ -64,11 +64,15 @@ export const countReaders = (db: Db, { organizationId, code }: Connector) => db<
   where organization_id = ${organizationId} and connector = ${code} and status in ('starting', 'running')
     and said_at > clock_timestamp() - ${READER_GONE_AFTER_SECONDS} * interval '1 second'`;
 
-/** Streams of every organization that a process tries to read and cannot, each once. */
+/** Streams of every organization that a process tries to read and cannot, each once; not those that are paused. */
 export const listTroubledReaders = (db: Db, most: number) => db<
   { organization_id: OrganizationId; connector: string; error: string }[]
 >`
-  select distinct on (organization_id, connector) organization_id, connector, coalesce(error, '') as error
-  from ingest_readers
-  where status = 'retrying' and said_at > clock_timestamp() - ${READER_GONE_AFTER_SECONDS} * interval '1 second'
-  order by organization_id, connector, said_at desc limit ${most}`;
+  select distinct on (reader.organization_id, reader.connector) reader.organization_id, reader.connector,
+    coalesce(reader.error, '') as error
+  from ingest_readers reader
+  join ingest_connectors connector on connector.organization_id = reader.organization_id
+    and connector.code = reader.connector and connector.paused_at is null
+  where reader.status = 'retrying'
+    and reader.said_at > clock_timestamp() - ${READER_GONE_AFTER_SECONDS} * interval '1 second'
+  order by reader.organization_id, reader.connector, reader.said_at desc limit ${most}`;

@@ -4,13 +4,12 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import { type Log, ofOrganization } from '../../../platform/log/log.ts';
 import type { Metrics } from '../../../platform/metrics/metrics.ts';
 import { type Lag, type SourceHost, SourceTrouble, type StreamSource } from '../../../platform/streams/source.ts';
-import type { StoreDeps } from '../ingest-events/store-events.ts';
 import { dropCheckpoint, listCheckpoints, resetCheckpoint } from './checkpoints.ts';
 import { createIntake } from './intake.ts';
 import { claimLease, claimLeases, releaseLease } from './leases.ts';
 import { objectLedger } from './objects.ts';
 import { countReaders, enterConnector, leaveReading, type ReaderState, sayReading } from './readers.ts';
-import { ClockAdvances, type ConnectorOf, type Outcome, storeMessages } from './store-messages.ts';
+import { ClockAdvances, type ConnectorOf, type Outcome, type StreamDeps, storeMessages } from './store-messages.ts';
 
 /** How often a process says what it does, and looks whether somebody paused the connector. */
 const SAY_EVERY_MS = 2000;
@@ -21,8 +20,10 @@ const LONGEST_PAUSE_MS = 60_000;
 const STEADY_MS = 60_000;
 const NO_LAG: Lag = { messages: null, seconds: null };
 const ERROR_MAX = 500;
+/** How long a source may take to say its lag: a broker that is silent must not silence the process. */
+const LAG_WITHIN_MS = 1000;
 
-export type ConnectorDeps = StoreDeps & { log: Log; metrics: Metrics };
+export type ConnectorDeps = StreamDeps & { log: Log; metrics: Metrics };
 
 /** A connector that is read. */
 export interface Running {
@@ -48,10 +49,25 @@ export function runConnector(
   const state: ReaderState = { status: 'starting', error: null, lag: NO_LAG };
   let isPaused = false;
   let lagOf: () => Lag | Promise<Lag> = () => NO_LAG;
+  let asked: Promise<Lag> | undefined;
   let reading: AbortController | undefined;
 
+  /** Asks again only when the former answer has come. */
+  async function lag(): Promise<Lag> {
+    asked ??= (async () => lagOf())()
+      .catch(() => NO_LAG) // the source is away, and its loop says so
+      .finally(() => {
+        asked = undefined;
+      });
+    const answered = new AbortController();
+    const late = pause(LAG_WITHIN_MS, NO_LAG, { signal: answered.signal }).catch(() => NO_LAG); // it was answered
+    const said = await Promise.race([asked, late]);
+    answered.abort();
+    return said;
+  }
+
   const say = async () => {
-    state.lag = await Promise.resolve(lagOf()).catch(() => NO_LAG); // the source is away, and its loop says so
+    state.lag = await lag();
     measureLag(deps.metrics, connector, state.lag);
     const [row] = await sayReading(deps.sql, connector, reader, state);
     isPaused = row?.is_paused ?? false;
@@ -67,15 +83,18 @@ export function runConnector(
 
   async function readOnce(): Promise<void> {
     reading = new AbortController();
+    let canStore = true;
     const signal = AbortSignal.any([ended.signal, reading.signal]);
     const intake = createIntake({
       signal,
       store: (messages) => storeMessages(deps, connector, messages),
       onFailure(error) {
+        canStore = false;
         Object.assign(state, { status: 'retrying', error: `events cannot be stored, and wait: ${wordsOf(error)}` });
         log.warn({ err: error }, 'messages of a stream wait for the database');
       },
       onStored(outcome, seconds) {
+        canStore = true;
         Object.assign(state, { status: 'running', error: null });
         measure(deps.metrics, connector, outcome, seconds);
       },
@@ -96,7 +115,9 @@ export function runConnector(
       release: async (key) => void (await releaseLease(deps.sql, connector, key, reader)),
       readers: async () => Math.max(1, (await countReaders(deps.sql, connector))[0]?.readers ?? 0),
       objects: objectLedger(deps.sql, connector),
-      isReading: () => Object.assign(state, { status: 'running', error: null }),
+      isReading() {
+        if (canStore) Object.assign(state, { status: 'running', error: null });
+      },
       lag(of) {
         lagOf = of;
       },

@@ -3,6 +3,7 @@ import type { Config } from '../../../platform/config.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { CatalogCache } from '../../catalog/usage-shapes/storing-catalog.ts';
 import { openCounters } from '../access/counters.ts';
+import { DoorFacts } from '../ai-doors/door-facts.ts';
 import { createFinisherNudge } from '../ingest-events/nudge-finisher.ts';
 import { readConnectorsFile } from './connectors-file.ts';
 import { findOrganization } from './readers.ts';
@@ -19,7 +20,11 @@ export const CONNECTORS_CONNECTIONS = 6;
  * Rule: streams.md#connectors.
  */
 export async function startConnectors(
-  runtime: Omit<ConnectorDeps, 'catalogs' | 'producer'> & { config: Config; redis: Redis; producer: Producer },
+  runtime: Omit<ConnectorDeps, 'catalogs' | 'doors' | 'producer'> & {
+    config: Config;
+    redis: Redis;
+    producer: Producer;
+  },
 ): Promise<{ close(): Promise<void> }[]> {
   const { config, redis, producer, sql, log } = runtime;
   if (config.CONNECTORS_FILE === undefined) {
@@ -31,6 +36,7 @@ export async function startConnectors(
   const deps: ConnectorDeps = {
     ...runtime,
     catalogs: new CatalogCache(),
+    doors: new DoorFacts(() => performance.now()),
     finisher,
     counters: openCounters(redis, config.REDIS_PREFIX),
   };

@@ -1,19 +1,22 @@
 import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
 import type { Delivered, PutAside, StreamMessage } from '../../../platform/streams/source.ts';
+import type { DoorFacts } from '../ai-doors/door-facts.ts';
 import type { IncomingBatch, IncomingEvent, Verdict } from '../events/incoming-event.ts';
 import { isoOfMs } from '../events/timestamps.ts';
 import { storeBeside } from '../ingest-events/store-beside.ts';
 import type { StoreDeps } from '../ingest-events/store-events.ts';
 import { moveCheckpoints, type Progress } from './checkpoints.ts';
-import { type Connector, type DeadLetter, insertDeadLetters } from './dead-letters.ts';
+import { type Connector, type DeadLetter, insertDeadLetters, keptLetter } from './dead-letters.ts';
 import { type DeadMessage, deadMessage } from './dead-message.ts';
-import { type DecodedEvent, decodeMessage } from './decode-message.ts';
+import { type DecodedEvent, decodeMessage, type Sent, wholeMessage } from './decode-message.ts';
 
 /** How many events and bytes of messages share a transaction; a larger message goes alone. */
 const MOST_EVENTS = 1000;
 const MOST_BYTES = 1024 * 1024;
 /** What stands as the sender of an event of a stream. */
 const SENDER = 'connector';
+
+export type StreamDeps = StoreDeps & { doors: Pick<DoorFacts, 'settings'> };
 
 export interface ConnectorOf extends Connector {
   isSandbox: boolean;
@@ -41,13 +44,12 @@ interface Piece {
   of: StreamMessage;
   part: number;
   decoded: DecodedEvent;
-  /** Whether it is all that its message holds. */
-  isAlone: boolean;
 }
 
 /**
  * Stores as many messages as share a transaction, from the first one: their events, dead letters of what cannot be
- * stored, and how far was read, all of it or nothing. Three awaited statements at most.
+ * stored, and how far was read, all of it or nothing. Three awaited statements at most, and now and then one for the
+ * settings of the organization.
  *
  * messages  at least one; those of a key in their order
  *
@@ -55,11 +57,15 @@ interface Piece {
  * Rules: streams.md#storing, streams.md#dead-letters.
  */
 export async function storeMessages(
-  deps: StoreDeps,
+  deps: StreamDeps,
   connector: ConnectorOf,
   messages: readonly StreamMessage[],
 ): Promise<Outcome> {
-  const { pieces, taken } = decodeSome(connector, messages);
+  const { cloudEventTypes: types } = await deps.doors.settings({
+    db: deps.sql,
+    organizationId: connector.organizationId,
+  });
+  const { pieces, taken } = decodeSome(connector, messages, types);
   const now = isoOfMs(realNowExactMs());
   const events = pieces.flatMap(({ decoded }) => ('event' in decoded ? [decoded.event] : []));
   let outcome: Outcome | undefined;
@@ -79,35 +85,35 @@ export async function storeMessages(
 }
 
 /** Decodes messages until a transaction is full. */
-function decodeSome(connector: Connector, messages: readonly StreamMessage[]): { pieces: Piece[]; taken: number } {
+function decodeSome(
+  connector: Connector,
+  messages: readonly StreamMessage[],
+  types: ReadonlyMap<string, string>,
+): { pieces: Piece[]; taken: number } {
   const pieces: Piece[] = [];
   let taken = 0;
   let bytes = 0;
   for (const message of messages) {
     const length = message.bytes?.length ?? 0;
     if (taken > 0 && (pieces.length >= MOST_EVENTS || bytes + length > MOST_BYTES)) break;
-    const decoded = decodedOf(connector, message);
+    const decoded = decodedOf(connector, message, types);
     if (taken > 0 && pieces.length + decoded.length > MOST_EVENTS) break;
-    const isAlone = decoded.length === 1;
-    for (const [part, each] of decoded.entries()) pieces.push({ of: message, part, decoded: each, isAlone });
+    for (const [part, each] of decoded.entries()) pieces.push({ of: message, part, decoded: each });
     bytes += length;
     taken += 1;
   }
   return { pieces, taken };
 }
 
-function decodedOf(connector: Connector, message: StreamMessage): DecodedEvent[] {
-  const { bytes, refused } = message;
+function decodedOf(
+  { organizationId }: Connector,
+  { bytes, refused, sourceTime, headers = {} }: StreamMessage,
+  types: ReadonlyMap<string, string>,
+): DecodedEvent[] {
   if (bytes === null) return [];
-  if (refused) return [{ dead: deadMessage(refused.code, refused.message, bytes) }];
-  return decodeMessage(bytes, sourceOf(connector, message));
+  if (refused) return [{ dead: deadMessage(refused.code, refused.message, bytes), sent: wholeMessage(bytes, headers) }];
+  return decodeMessage(bytes, { organizationId, sourceTime, headers, types });
 }
-
-const sourceOf = ({ organizationId }: Connector, { sourceTime, headers }: StreamMessage) => ({
-  organizationId,
-  sourceTime,
-  ...(headers ? { headers } : {}),
-});
 
 const batchOf = ({ organizationId, isSandbox }: ConnectorOf, events: IncomingEvent[], now: string): IncomingBatch => ({
   organization_id: organizationId,
@@ -131,17 +137,17 @@ function settle(pieces: readonly Piece[], messages: readonly StreamMessage[], ve
   }
   const reasons = new Map<StreamMessage, { code: string; message: string }[]>();
   let next = 0;
-  for (const piece of pieces) {
-    const { of, part, decoded } = piece;
+  for (const { of, part, decoded } of pieces) {
     const progress = byKey.get(of.checkpoint.key)!;
-    const dead = 'dead' in decoded ? decoded.dead : deadOf(piece, decoded.event, verdicts[next]!);
+    const dead = 'dead' in decoded ? decoded.dead : deadOf(decoded.sent, verdicts[next]!);
     if ('event' in decoded) {
       if (!dead) progress[isReplayed(verdicts[next]!) ? 'replayed' : 'stored'] += 1;
       next += 1;
     }
     if (!dead) continue;
     progress.dead += 1;
-    letters.push({ ...dead, position: of.position, part, sourceTime: of.sourceTime, headers: of.headers ?? {} });
+    const headers = decoded.sent.headers();
+    letters.push(keptLetter({ ...dead, position: of.position, part, sourceTime: of.sourceTime, headers }));
     reasons.set(of, [...(reasons.get(of) ?? []), { code: dead.code, message: dead.message }]);
   }
   const progress = [...byKey.values()];
@@ -160,24 +166,10 @@ function settle(pieces: readonly Piece[], messages: readonly StreamMessage[], ve
 const isReplayed = (verdict: Verdict): boolean => typeof verdict === 'object' && 'r' in verdict;
 
 /** Undefined if the event is stored, now or earlier. */
-function deadOf({ of, isAlone }: Piece, event: IncomingEvent, verdict: Verdict): DeadMessage | undefined {
-  const payload = () => (isAlone ? of.bytes! : Buffer.from(eventText(event)));
+function deadOf({ payload }: Sent, verdict: Verdict): DeadMessage | undefined {
   if (verdict === 1) return deadMessage('value_already_exist', 'transaction_id: value_already_exist', payload());
   if (typeof verdict !== 'object' || !('e' in verdict)) return undefined;
   const { error_details: details } = verdict.e.body as { error_details?: Record<string, string[]> };
   const told = Object.entries(details ?? {}).map(([field, codes]) => `${field}: ${codes.join(', ')}`);
   return deadMessage('invalid_event', told.join('; ') || 'the event is refused', payload());
-}
-
-/** An event of a message with several, as it could be sent alone. */
-function eventText({ transaction_id, external_subscription_id, code, timestamp, properties, ...event }: IncomingEvent) {
-  const { precise_total_amount_cents: amount } = event;
-  const head = JSON.stringify({
-    transaction_id,
-    external_subscription_id,
-    code,
-    ...(timestamp === null ? {} : { timestamp }),
-    ...(amount === null ? {} : { precise_total_amount_cents: amount }),
-  });
-  return `${head.slice(0, -1)},"properties":${properties}}`;
 }

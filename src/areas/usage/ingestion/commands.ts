@@ -4,6 +4,8 @@ import type { Context } from '../../../platform/context.ts';
 import { pageMeta } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { MANDATORY } from '../../../platform/schema/fields.ts';
+import { doorSettings } from '../ai-doors/door-settings.ts';
+import { readAiSettings } from '../ai-doors/queries.ts';
 import { type DeadCode, deadMessage } from '../connectors/dead-message.ts';
 import { decodeMessage } from '../connectors/decode-message.ts';
 import { storeOrRefuse } from '../events/commands.ts';
@@ -76,7 +78,8 @@ export async function retryDeadLetter(
   if (corrected === undefined && letter.is_cut) throw refuse.invalid({ payload: [MANDATORY] });
   const payload = corrected === undefined ? letter.payload : bytesOf(corrected);
   const attempts = letter.attempts + 1;
-  const failure = await storeAgain(ctx, letter, payload);
+  const headers = corrected !== undefined && OF_HEADERS.has(letter.error_code) ? {} : letter.headers;
+  const failure = await storeAgain(ctx, { ...letter, headers }, payload);
   if (failure) {
     const { code: error_code, message: error_message } = failure;
     await failDeadLetter(ctx, letter.id, { error_code, error_message, attempts });
@@ -94,6 +97,9 @@ export async function discardDeadLetter(ctx: Context, { svc_id }: { svc_id: stri
   return showDeadLetter(ctx, { svc_id: id });
 }
 
+/** What may be wrong with the headers of a message: a corrected one is then read without them. */
+const OF_HEADERS: ReadonlySet<DeadCode> = new Set(['unsupported_format', 'organization_mismatch']);
+
 /** A text is a message as it would be sent; any other value is one in JSON. */
 const bytesOf = (sent: unknown): Uint8Array => Buffer.from(typeof sent === 'string' ? sent : canonicalJson(sent));
 
@@ -103,7 +109,8 @@ async function storeAgain(
   { source_time_text: sourceTime, headers }: WholeDeadLetter,
   payload: Uint8Array,
 ): Promise<{ code: DeadCode; message: string } | undefined> {
-  const decoded = decodeMessage(payload, { organizationId: ctx.organizationId, sourceTime, headers });
+  const { cloudEventTypes: types } = doorSettings(await readAiSettings(ctx));
+  const decoded = decodeMessage(payload, { organizationId: ctx.organizationId, sourceTime, headers, types });
   const events: IncomingEvent[] = [];
   for (const each of decoded) {
     if ('dead' in each) return each.dead;

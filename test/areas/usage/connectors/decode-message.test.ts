@@ -271,3 +271,42 @@ test('nothing that a producer may send throws or becomes a zero', () => {
   expect(dead(one(decode(value)))[0]).toBe('invalid_event');
   expect(accepted(one(decode(`{${fields},"properties":{"n":"twelve"}}`))).properties).toBe('{"n":"twelve"}');
 });
+
+test('the type of a CloudEvent is the code that the settings of the organization give it', () => {
+  const types = new Map([['calls', 'api_calls']]);
+  const given = [
+    [JSON.stringify(cloud), {}],
+    [JSON.stringify(cloud.data), asHeaders],
+    [JSON.stringify([cloud]), { 'content-type': 'application/cloudevents-batch+json' }],
+  ] as const;
+  for (const [value, headers] of given) {
+    const decoded = one(decodeMessage(Buffer.from(value), { organizationId, sourceTime, headers, types }));
+    expect(accepted(decoded).code).toBe('api_calls');
+  }
+  const plain = one(decodeMessage(Buffer.from(bare), { organizationId, sourceTime, types }));
+  expect(accepted(plain).code).toBe('calls');
+});
+
+test('the id of an organization is the same in capitals', () => {
+  const capitals = 'AB990000-0000-7000-8000-000000000001';
+  const source = { organizationId: capitals.toLowerCase() as OrganizationId, sourceTime };
+  const value = `{${fields},"organization_id":"${capitals}"}`;
+  const headers = { 'svc-organization-id': capitals };
+  expect(one(decodeMessage(Buffer.from(value), { ...source, headers }))).toHaveProperty('event');
+});
+
+test('an event of a list can be tried again alone, whatever its list was', () => {
+  const list = JSON.stringify([cloud, { ...cloud, id: '8', subject: '' }]);
+  const decoded = decode(list, { 'content-type': 'application/cloudevents-batch+json' });
+  for (const { sent } of decoded) {
+    const again = one(decode(sent.payload(), sent.headers()));
+    expect('event' in again).toBe(sent === decoded[0]!.sent);
+    if ('event' in again) expect(again.event.digest).toBe((decoded[0] as typeof again).event.digest);
+  }
+  expect(dead(one(decode(decoded[1]!.sent.payload(), decoded[1]!.sent.headers())))).toEqual(dead(decoded[1]!));
+});
+
+test('of the headers those are kept that decide how a message is read', () => {
+  const { sent } = one(decode('no', { ...asHeaders, 'svc-organization-id': organizationId, 'x-trace': 'x' }));
+  expect(sent.headers()).toEqual({ ...asHeaders, 'svc-organization-id': organizationId });
+});

@@ -133,6 +133,43 @@ test('while nothing can be stored messages wait, and none is put aside', async (
   expect(running.state().status).toBe('running');
 });
 
+test('a source that answers while nothing can be stored does not look as if it were read', async () => {
+  const { sql } = database;
+  await sql.unsafe(`
+    create or replace function disk_full() returns trigger language plpgsql as $$
+      begin raise exception 'could not extend file' using errcode = '53100'; end $$;
+    create trigger disk_full before insert on events for each statement execute function disk_full()`);
+  const source = new Driven();
+  const running = start(source);
+  const sent = source.send(1);
+  try {
+    await until(() => running.state().status === 'retrying');
+    source.host!.isReading();
+    expect(running.state()).toMatchObject({ status: 'retrying', error: expect.stringContaining('cannot be stored') });
+  } finally {
+    await sql.unsafe('drop trigger disk_full on events');
+  }
+  await sent;
+  source.host!.isReading();
+  expect(running.state()).toMatchObject({ status: 'running', error: null });
+});
+
+test('a source that never says its lag silences no process: it is seen, and is paused', async () => {
+  const source = new Driven();
+  start(source);
+  await source.send(1);
+  let asked = 0;
+  source.host!.lag(() => {
+    asked += 1;
+    return new Promise(() => {});
+  });
+  await until(async () => (await reader())?.lag_messages === null);
+  await pause(true);
+  await until(async () => (await reader())?.status === 'paused');
+  expect(asked).toBe(1);
+  await pause(false);
+});
+
 test('two processes that read the same messages store each event once', async () => {
   const sources = [new Driven(), new Driven()];
   for (const source of sources) start(source);

@@ -111,7 +111,7 @@ test('a different event under a used key is a dead letter with what came, alone 
     [
       'calls/0/3',
       'value_already_exist',
-      '{"transaction_id":"a","external_subscription_id":"s","code":"calls","properties":{"n":12345678901234567000}}',
+      '{"code":"calls","external_subscription_id":"s","properties":{"n":12345678901234567000},"transaction_id":"a"}',
     ],
   ]);
   const [first] =

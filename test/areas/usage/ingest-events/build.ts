@@ -1,7 +1,9 @@
 import { CatalogCache } from '../../../../src/areas/catalog/usage-shapes/storing-catalog.ts';
+import { DoorFacts } from '../../../../src/areas/usage/ai-doors/door-facts.ts';
+import type { StreamDeps } from '../../../../src/areas/usage/connectors/store-messages.ts';
 import type { IncomingBatch, Verdict } from '../../../../src/areas/usage/events/incoming-event.ts';
 import { parseEvent } from '../../../../src/areas/usage/events/parse-event.ts';
-import { type StoreDeps, storeEvents } from '../../../../src/areas/usage/ingest-events/store-events.ts';
+import { storeEvents } from '../../../../src/areas/usage/ingest-events/store-events.ts';
 import type { Db, Sql } from '../../../../src/platform/db/connect.ts';
 import { newId } from '../../../../src/platform/ids.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
@@ -38,11 +40,12 @@ export function incoming(organizationId: string, events: Sent[], changes: Partia
 /** Storage with everything it needs, and the jobs it enqueued. */
 export function storage(sql: Sql) {
   const jobs: { name: string; payload: unknown }[] = [];
-  const deps: StoreDeps = {
+  const deps: StreamDeps = {
     sql,
     log: createLog({ level: 'silent', process: 'test' }),
     producer: { add: async (name, payload) => void jobs.push({ name, payload }) },
     catalogs: new CatalogCache(),
+    doors: new DoorFacts(() => performance.now()),
   };
   return {
     jobs,

@@ -20,7 +20,7 @@ afterAll(() => service.stop());
 
 let offset = 0;
 /** Puts values through a connector, as one that reads them does, and returns the ids of their dead letters. */
-async function read(values: readonly unknown[], owner = org): Promise<string[]> {
+async function read(values: readonly unknown[], owner = org, headers: Record<string, string> = {}): Promise<string[]> {
   const { organization_id: organizationId } = owner.organization;
   await service.sql`
     insert into ingest_connectors (organization_id, code, kind, created_at)
@@ -31,6 +31,7 @@ async function read(values: readonly unknown[], owner = org): Promise<string[]> 
       position: `calls/0/${offset}`,
       bytes: typeof value === 'string' ? Buffer.from(value) : (value as Buffer),
       sourceTime: '2026-03-10T12:00:00.123456Z',
+      headers,
       checkpoint: { key: 'calls/0', rank: String(offset), value: { next: String(offset + 1) } },
     };
   });
@@ -142,6 +143,84 @@ test('a payload of which only a part was kept needs a corrected one', async () =
   const path = `/ingestion/dead_letters/${id}/retry`;
   expect((await org.post(path, {})).body).toMatchObject({ error_details: { payload: ['value_is_mandatory'] } });
   expect((await ok(org.post(path, { dead_letter: { payload: event('g') } }))).dead_letter.status).toBe('retried');
+});
+
+const cloud = (id: string, fields: object = {}) => ({
+  specversion: '1.0',
+  id,
+  source: '/gw',
+  type: 'calls',
+  subject: 's',
+  ...fields,
+});
+
+test('a CloudEvent of a list is tried again alone, as it came or corrected', async () => {
+  const type = { 'content-type': 'application/cloudevents-batch+json' };
+  const list = JSON.stringify([cloud('1'), cloud('2', { subject: '' }), cloud('3', { time: 'soon' })]);
+  const [second, third] = await read([list], org, type);
+  const retry = (id: string | undefined, body: object) => ok(org.post(`/ingestion/dead_letters/${id}/retry`, body));
+  expect((await retry(second, {})).dead_letter).toMatchObject({
+    status: 'open',
+    error_code: 'value_is_mandatory',
+    error_message: 'subject: value_is_mandatory',
+  });
+  for (const [id, name] of [
+    [second, '2'],
+    [third, '3'],
+  ] as const)
+    expect((await retry(id, { dead_letter: { payload: cloud(name) } })).dead_letter.status).toBe('retried');
+  expect(await stored('%2Fgw%203')).toMatchObject({ code: 'calls' });
+});
+
+test('codes of CloudEvents are those of the settings, in a stream and when tried again', async () => {
+  const owner = await service.org();
+  const types = { cloud_event_types: { 'com.acme.call': 'calls' } };
+  await ok(owner.put('/organizations/settings', { settings: { ai: types } }));
+  const named = (id: string, fields: object = {}) => cloud(id, { type: 'com.acme.call', ...fields });
+  const [letter] = await read([JSON.stringify(named('1')), JSON.stringify(named('2', { subject: '' }))], owner);
+  await ok(owner.post(`/ingestion/dead_letters/${letter}/retry`, { dead_letter: { payload: named('2') } }));
+  for (const id of ['1', '2']) expect(await stored(`%2Fgw%20${id}`, owner)).toMatchObject({ code: 'calls' });
+});
+
+test('a message for another organization stays put aside, however many headers it has', async () => {
+  const flood = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`x-${index}`, 'x'.repeat(20)]));
+  const another = { 'svc-organization-id': '01990000-0000-7000-8000-00000000000f' };
+  const [id] = await read([event('h')], org, { ...flood, ...another });
+  const path = `/ingestion/dead_letters/${id}/retry`;
+  expect((await ok(org.post(path, {}))).dead_letter).toMatchObject({
+    status: 'open',
+    error_code: 'organization_mismatch',
+  });
+  expect(await stored('h')).toBeUndefined();
+  const long = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`ce_x${index}`, 'x'.repeat(1000)]));
+  const [cut] = await read([event('i')], org, { ...long, ...another });
+  expect((await org.post(`/ingestion/dead_letters/${cut}/retry`, {})).body).toMatchObject({
+    error_details: { payload: ['value_is_mandatory'] },
+  });
+  expect(await shown(cut!)).toMatchObject({ is_cut: true });
+});
+
+test('a corrected message is read without the headers that were wrong', async () => {
+  const [id] = await read([event('j')], org, { 'content-type': 'text/plain' });
+  const path = `/ingestion/dead_letters/${id}/retry`;
+  expect((await ok(org.post(path, {}))).dead_letter.error_code).toBe('unsupported_format');
+  expect((await ok(org.post(path, { dead_letter: { payload: event('j') } }))).dead_letter.status).toBe('retried');
+});
+
+test('of a retry and another at once, or a discard, one counts', async () => {
+  const [one, other] = await read([event('k', { code: '' }), event('l', { code: '' })]);
+  const retry = (id: string | undefined, name: string) =>
+    org.post(`/ingestion/dead_letters/${id}/retry`, { dead_letter: { payload: event(name) } });
+  const twice = await Promise.all([retry(one, 'k'), retry(one, 'k'), retry(one, 'k')]);
+  expect(twice.map(({ status }) => status).sort()).toEqual([200, 405, 405]);
+  const [retried, discarded] = await Promise.all([
+    retry(other, 'l'),
+    org.post(`/ingestion/dead_letters/${other}/discard`, {}),
+  ]);
+  expect([retried.status, discarded.status].sort()).toEqual([200, 405]);
+  const { status } = await shown(other!);
+  expect(status).toBe(retried.status === 200 ? 'retried' : 'discarded');
+  expect((await stored('l')) !== undefined).toBe(status === 'retried');
 });
 
 test('a dead letter is discarded once', async () => {
