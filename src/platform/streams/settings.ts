@@ -30,7 +30,7 @@ export const credentialSettings = (environment: NodeJS.ProcessEnv) => ({
   profile: z.string().min(1).optional(),
 });
 
-/** Where a server is, in HTTP. What it takes to be let in is no part of it: addresses are shown where trouble is told. */
+/** Where a server is, in HTTP. Credentials are no part of it, since addresses are shown where trouble is told. */
 export const addressSetting = () =>
   z.string().refine((text) => {
     const url = URL.canParse(text) ? new URL(text) : undefined;

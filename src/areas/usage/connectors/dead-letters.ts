@@ -25,8 +25,8 @@ export interface DeadLetter extends DeadMessage {
 const HEADERS_MAX = 16_384;
 
 /**
- * A dead letter as it can be kept. Without headers that are too long it is as one of whose message only a part was kept:
- * it cannot be read again as it came.
+ * A dead letter as it can be kept. Without headers that are too long it is as one of whose message only a part was
+ * kept: it cannot be read again as it came.
  */
 export function keptLetter(letter: DeadLetter): DeadLetter {
   const headers = storableJson(letter.headers) as MessageHeaders;

@@ -44,7 +44,7 @@ export function requestsOf(putAside: readonly PutAside[]): PutAside[][] {
   const requests: PutAside[][] = [];
   let left = 0;
   for (const each of putAside) {
-    const length = valueOf(each).length;
+    const length = keptOf(each).length;
     if (requests.length === 0 || length > left) {
       requests.push([]);
       left = REQUEST_BYTES;
@@ -56,7 +56,7 @@ export function requestsOf(putAside: readonly PutAside[]): PutAside[][] {
 }
 
 /** As much as the dead letter keeps of a message that no broker would take there. */
-const valueOf = ({ message: { bytes } }: PutAside): Uint8Array =>
+const keptOf = ({ message: { bytes } }: PutAside): Uint8Array =>
   bytes === null ? new Uint8Array() : bytes.length > REQUEST_BYTES ? bytes.subarray(0, KEPT_BYTES) : bytes;
 
 export function topicMessagesOf(putAside: readonly PutAside[]): { topic: string; messages: Message[] }[] {
@@ -66,7 +66,7 @@ export function topicMessagesOf(putAside: readonly PutAside[]): { topic: string;
     const [topic, partition, offset] = message.position.split('/') as [string, string, string];
     const messages = byTopic.get(`${topic}.dlq`) ?? [];
     messages.push({
-      value: Buffer.from(valueOf(each)),
+      value: Buffer.from(keptOf(each)),
       headers: {
         ...message.headers,
         'error-code': reasons[0]!.code,

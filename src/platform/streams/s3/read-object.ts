@@ -18,7 +18,7 @@ type OpenObject = (offset: number) => Promise<AsyncIterable<Uint8Array>>;
 
 /**
  * Reads an object from where its checkpoint says: a plain one from that byte on, a packed one from its start, without
- * what was read. While a slice is stored the next one is read. What stands before a fault is stored, and then it is thrown.
+ * what was read. While a slice is stored the next one is read. What stands before a fault is stored; then it is thrown.
  *
  * until  aborted when another process has taken the object
  *

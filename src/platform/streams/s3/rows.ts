@@ -44,7 +44,7 @@ export async function* rowsOf(chunks: AsyncIterable<Uint8Array>, from: Place): A
   }
 }
 
-/** The records of the parser, those before a fault too: what it keeps for whoever reads it as a stream, a fault drops. */
+/** The records of the parser, also those before a fault, which drops what it keeps for who reads it as a stream. */
 async function* recordsIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row> {
   const parser = parse({
     info: true,

@@ -278,7 +278,7 @@ describe.skipIf(!hasKcat())('what is stored and billed is what is computed besid
         const value = numberIn(properties.bytes);
         return value === undefined ? [] : [value];
       });
-    const peak = numbers('peak').reduce((most, value) => (value > most ? value : most));
+    const peak = numbers('peak').sort((one, other) => (one < other ? 1 : -1))[0]!;
     const sum = numbers('bytes').reduce((all, value) => all + value, 0n);
     const users = new Set(of('users').map(({ properties }) => properties.user)).size;
     const fees = {
