@@ -3683,13 +3683,16 @@ create table mail_settings (
   billing_entity_id uuid not null,
   templates jsonb not null,
   updated_at timestamp with time zone not null,
+  trial_days integer not null default 3,
   constraint mail_settings_pkey PRIMARY KEY (organization_id, billing_entity_id),
   constraint mail_settings_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint mail_settings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
-  constraint mail_settings_templates CHECK ((jsonb_typeof(templates) = 'object'::text))
+  constraint mail_settings_templates CHECK ((jsonb_typeof(templates) = 'object'::text)),
+  constraint mail_settings_trial_days CHECK (((trial_days >= 1) AND (trial_days <= 30)))
 );
 comment on table mail_settings is 'Which mails an issuer sends to its customers.';
 comment on column mail_settings.templates is 'only those that were set';
+comment on column mail_settings.trial_days is 'How many days before its end the mail `trial_ending` is sent.';
 
 create table mails (
   id uuid not null,

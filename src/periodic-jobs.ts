@@ -29,6 +29,7 @@ import { retryProviderEvents } from './areas/payments/collect-payments/retry-pro
 import { dunning } from './areas/payments/dun/dunning.ts';
 import { reconcileProviders, resumeReconciliations } from './areas/payments/reconcile-providers/start-runs.ts';
 import { auditFull, auditRecent } from './areas/reporting/audit-books/jobs.ts';
+import { trialMails } from './areas/reporting/mail-notices/trial-mails.ts';
 import { executeOrders, expireOrderForms } from './areas/selling/execute-orders/jobs.ts';
 import { retention } from './areas/tenancy/retain-rows/delete-by-class.ts';
 import { sumAiDays } from './areas/usage/ai-usage-sums/sum-days.ts';
@@ -60,6 +61,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
   retryTaxes,
   retryFailedInvoices,
   trialEnd,
+  trialMails,
   lateEvents,
   expireOrderForms,
   dunning,

@@ -118,6 +118,7 @@ const rows = [
     catchUp: 'latest',
     afterMissedTicks: 'a later tick of the day makes it; a day missed altogether is not made up',
   },
+  { job: 'trial-mails', tick: { minuteOfHour: 50 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   {
     job: 'expire-top-up-rules',
     tick: { minuteOfHour: 50 },

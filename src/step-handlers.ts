@@ -41,6 +41,7 @@ import { handleProviderEvent } from './areas/payments/collect-payments/handle-ev
 import { importMethodsOfConnection } from './areas/payments/collect-payments/import-of-connection.ts';
 import { refundSandboxNote, tellSandboxRefund } from './areas/payments/refund-notes/refund-sandbox.ts';
 import { auditStep } from './areas/reporting/audit-books/audit.ts';
+import { mailNotice } from './areas/reporting/mail-notices/mail-notice.ts';
 import { announceBudgets } from './areas/usage/budget-holds/announce.ts';
 import { buildShapeStep } from './areas/usage/build-shapes/build-shape.ts';
 import { finishBatchStep } from './areas/usage/ingest-events/finish-batches.ts';
@@ -113,6 +114,7 @@ export const stepHandlers: { readonly [Name in StepName]: StepHandler<Name> } = 
   'charge-sandbox-payment': chargeSandboxPayment,
   'tell-sandbox-event': tellSandboxEvent,
   'mail-document': mailDocument,
+  'mail-notice': mailNotice,
   'handle-provider-event': handleProviderEvent,
   'refund-sandbox-note': refundSandboxNote,
   'tell-sandbox-refund': tellSandboxRefund,

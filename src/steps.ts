@@ -271,6 +271,21 @@ export const steps = {
     ]),
   }),
   'mail-document': step({ kind: z.enum(['invoice', 'credit_note', 'payment_receipt']), subject_id: idOf() }),
+  /** A mail about something else that happened `at` an instant: once for each occasion. */
+  'mail-notice': step({
+    template: z.enum([
+      'wallet_low',
+      'top_up_failed',
+      'trial_ending',
+      'subscription_ending',
+      'usage_alert',
+      'endpoint_disabled',
+      'key_created',
+    ]),
+    resource_id: idOf(),
+    occasion: text,
+    at: instant,
+  }),
   'handle-provider-event': step({ inbound_event_id: idOf<InboundEventId>() }),
   'refund-sandbox-note': step({ credit_note_id: idOf<CreditNoteId>() }),
   /** A later report of a sandbox about a refund. */

@@ -104,6 +104,7 @@ describe('the table of periodic jobs', () => {
     dunning                B  :45
     execute-orders         B  :45
     termination-alerts     B  :50
+    trial-mails            B  :50
     expire-top-up-rules    B  :50
     interval-top-ups       B  :55
     refresh-drafts         B  every 300

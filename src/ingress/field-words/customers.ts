@@ -69,6 +69,7 @@ export const CUSTOMER_FIELDS: FieldWords = {
   'mail_sender.code': 'The six digits that were mailed to `from_address`; they work for 30 minutes and five tries',
   'mail_settings.templates':
     'Which mails are sent, by template; those of `email_settings` are chosen there and shown here',
+  'mail_settings.trial_days': 'How many days before its end a trial is mailed, 1 to 30; default 3',
   'mail_template.subject':
     'Subject, at most 150 characters; placeholders in braces; null goes back to the built-in one',
   'mail_template.intro':
@@ -78,7 +79,7 @@ export const CUSTOMER_FIELDS: FieldWords = {
   'mail_template.locale': 'Language of the mail',
   'mail_template.billing_entity_code': 'Whose mail it is; default: the default billing entity’s',
   'mail_template.svc_resource_id':
-    'Id of the record that the mail is about: invoice, credit note, receipt, payment request or customer; default: an example',
+    'Id of the record that the mail is about: a document, request, customer, wallet, top-up or subscription; default: an example',
   'mail_template.to': 'The one address to which the test goes',
   accent_color: 'Colour of buttons and links, `#rrggbb`; darkened or lightened until it is readable; default `#2456c9`',
   show: 'Which blocks the pages of customers have; default all',

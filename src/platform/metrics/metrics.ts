@@ -77,6 +77,12 @@ export function createMetrics(processName: string) {
       labelNames: ['profile', 'status'],
       registers,
     }),
+    mails: new Counter({
+      name: 'meterstone_mails_total',
+      help: 'Mails that were handed to the mail server, by template and what became of them (sent, failed, unsent)',
+      labelNames: ['template', 'status'],
+      registers,
+    }),
     unmatchedEvents: new Gauge({
       name: 'meterstone_unmatched_events',
       help: 'Open events that no charge takes, by reason',

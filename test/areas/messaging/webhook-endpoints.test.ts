@@ -1,13 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { mailHandlers } from '../../../src/areas/messaging/send-mails/jobs.ts';
 import { WEBHOOK_TYPES } from '../../../src/areas/messaging/webhook-endpoints/event-types.ts';
 import { disableWebhookEndpoint } from '../../../src/areas/messaging/webhook-endpoints/writes.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
-import { createLog } from '../../../src/platform/log/log.ts';
-import type { Mailer, OutgoingMail } from '../../../src/platform/mail/mailer.ts';
 import { endpointSecretPlace } from '../../../src/platform/secrets/secret-places.ts';
 import { openText } from '../../../src/platform/secrets/secrets.ts';
-import { scratchDeps } from '../../jobs/advance-clock/scratch.ts';
 import { type HookReceiver, openHookReceiver } from '../../support/hook-receiver.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
@@ -245,7 +241,7 @@ test('an endpoint can be disabled and enabled by its owner', async () => {
   expect(on).toMatchObject({ status: 'enabled', disabled_reason: null, disabled_at: null });
 });
 
-test('an endpoint that is disabled for its failures is announced by mail and recorded in the security log', async () => {
+test('an endpoint that is disabled for its failures owes a mail and is recorded in the security log', async () => {
   const org = await service.org();
   const organizationId = org.organization.organization_id;
   await org.put('/organizations', { organization: { email: 'ops@acme.test' } });
@@ -263,25 +259,9 @@ test('an endpoint that is disabled for its failures is announced by mail and rec
   });
   expect(logs).toHaveLength(2);
 
-  const mails = () => service.sql<{ id: string; status: string }[]>`
-    select id, status from mails where organization_id = ${organizationId}`;
-  const [mail] = await mails();
-  const payload = { organization_id: organizationId, mail_id: mail!.id };
-  const sent: OutgoingMail[] = [];
-  const mailer: Mailer = {
-    async send(each, addresses) {
-      sent.push(each);
-      return addresses.map((address) => ({ address, state: 'accepted', error: null }));
-    },
-    close: () => {},
-  };
-  const deps = { ...scratchDeps(service.sql), log: createLog({ level: 'silent', process: 'test' }) };
-  await mailHandlers(deps, mailer)['mail.send'](payload, {} as never);
-  expect(sent).toMatchObject([{ to: ['ops@acme.test'], text: expect.stringContaining(made.webhook_url) }]);
-  expect(await mails()).toMatchObject([{ status: 'sent' }]);
-  await service.sql`update mails set status = 'pending' where id = ${mail!.id}`;
-  await mailHandlers(deps, undefined)['mail.send'](payload, {} as never);
-  expect(await mails()).toMatchObject([{ status: 'unsent' }]);
+  const owed = await service.sql<{ payload: object }[]>`
+    select payload from after_steps where organization_id = ${organizationId}`;
+  expect(owed).toMatchObject([{ payload: { template: 'endpoint_disabled', resource_id: made.svc_id } }]);
 });
 
 test('a test event goes to its endpoint alone with one attempt, and the answer shows the outcome', async () => {

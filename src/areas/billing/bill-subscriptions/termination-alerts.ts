@@ -4,6 +4,7 @@ import { inReach } from '../../../platform/db/in-reach.ts';
 import { keyset, type Placed, selected } from '../../../platform/db/keyset.ts';
 import type { SubscriptionId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
+import { oweNotice } from '../../messaging/mails/owe-mail.ts';
 import { recordSubscription } from '../../subscriptions/subscriptions/announce.ts';
 import { type DueRow, dueSubscription, SubscriptionItem } from './due-subscriptions.ts';
 
@@ -36,7 +37,10 @@ export const terminationAlerts = (leadDays: readonly number[]) =>
       where s.organization_id = ${ctx.organizationId} and s.id = ${id} and s.status = 'active'
         and ${isAlertDay(ctx.db, at, leadDays)}
       returning s.id`;
-      if (alerted) await recordSubscription(ctx, 'subscription.termination_alert', id);
+      if (!alerted) return;
+      await recordSubscription(ctx, 'subscription.termination_alert', id);
+      const occasion = `alert of ${at.toZonedDateTimeISO('UTC').toPlainDate()}`;
+      oweNotice(ctx, { template: 'subscription_ending', resource_id: id, occasion, at: at.toString() });
     },
     async nextDueAt({ db, organizationId }, after) {
       const [row] = await db<{ at: Temporal.Instant | null }[]>`

@@ -48,14 +48,15 @@ export const trialEnd = periodicJob({
   nextDueAt: async (scope) => (await earliestTrialEnd(scope))[0]!.at,
 });
 
-// End of the trial, to the second; the engine works with the exact instant.
-const endInSql = (db: Db) => db`
+/** End of the trial of `inTrial`, to the second; the engine works with the exact instant. */
+export const endOfTrialInSql = (db: Db) => db`
   (coalesce((select min(record.started_at) from subscriptions record
      where record.organization_id = s.organization_id and record.customer_id = s.customer_id
        and record.external_id = s.external_id), s.subscription_at)
    + interval '1 second' * floor(plan.trial_period * 86400)::float8)`;
 
-const inTrial = (db: Db) => db`
+/** Subscriptions `s` whose plan has a trial. */
+export const inTrial = (db: Db) => db`
   subscriptions s
   join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id and plan.trial_period > 0
   join organizations organization on organization.id = s.organization_id`;
@@ -67,13 +68,13 @@ const listTrialsOver = (db: Db, at: Temporal.Instant, reach: Reach, page: Page) 
     select s.organization_id, organization.sandbox, s.id, to_char(s.subscription_at at time zone 'UTC',
       'YYYY-MM-DD') as since, ${rows.place}
     from ${inTrial(db)}
-    where s.status = 'active' and s.trial_ended_at is null and ${endInSql(db)} <= ${at}
+    where s.status = 'active' and s.trial_ended_at is null and ${endOfTrialInSql(db)} <= ${at}
       and ${inReach(db, reach, db`s.organization_id`)} and ${rows.isBehind}
     ${rows.order}`;
 };
 
 const earliestTrialEnd = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
-  select min(${endInSql(db)}) as at from ${inTrial(db)}
+  select min(${endOfTrialInSql(db)}) as at from ${inTrial(db)}
   where s.organization_id = ${organizationId} and s.status = 'active' and s.trial_ended_at is null`;
 
 /**

@@ -71,6 +71,19 @@ export async function previewInvoice(ctx: Context, { body }: { body: Input }) {
   });
 }
 
+/** Shows the first fee of a plan in advance, which the end of its trial brings. Rule: subscription-fees.md#trial. */
+export const previewEndOfTrial = (
+  ctx: Context,
+  { id, customer_id: customerId }: { id: SubscriptionId; customer_id: CustomerId },
+  at: Temporal.Instant,
+) =>
+  imagine(ctx, { customerId, couponCodes: [] }, (imagined) =>
+    shown(imagined, customerId, {
+      lines: [{ subscription_id: id, reason: 'subscription_starting', endsTrial: true }],
+      at,
+    }),
+  );
+
 /** The invoice of stored subscriptions: of their next period, or of the requested end or plan change. */
 async function ofSubscriptions(
   imagined: Imagined,

@@ -5,6 +5,8 @@ import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, ExternalCustomerId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { seconds } from '../../../platform/schema/view.ts';
+import { oweNotice } from '../../messaging/mails/owe-mail.ts';
+import { OF_CUSTOMER, occasionOfAlert } from './mailed-alerts.ts';
 import type { AlertRow } from './queries.ts';
 import { thresholdView } from './view.ts';
 import { insertTriggeredAlert, storeEvaluation } from './writes.ts';
@@ -85,4 +87,16 @@ export async function evaluateAlert(
       },
     },
   });
+  oweMailOf(ctx, { alert, subject, triggeredId: id });
+}
+
+/** A wallet that is low is mailed to its customer, and usage where the customer itself had asked for it. */
+function oweMailOf(
+  ctx: Context,
+  { alert, subject, triggeredId }: { alert: AlertRow; subject: AlertSubject; triggeredId: string },
+): void {
+  const cause = { occasion: occasionOfAlert(triggeredId), at: ctx.now().toString() };
+  if (alert.wallet_id !== null) oweNotice(ctx, { template: 'wallet_low', resource_id: alert.wallet_id, ...cause });
+  else if (subject.subscription_id !== null && alert.code.startsWith(OF_CUSTOMER))
+    oweNotice(ctx, { template: 'usage_alert', resource_id: subject.subscription_id, ...cause });
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import type { ExternalCustomerId, InvoiceId, WalletTransactionId } from '../../../platform/ids.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
+import { oweNotice } from '../../messaging/mails/owe-mail.ts';
 import type { WalletRow } from '../wallets/queries.ts';
 import { walletBaseView } from '../wallets/view.ts';
 import { findPurchaseOfInvoice, getTransaction, type TransactionRow } from './queries.ts';
@@ -65,5 +66,12 @@ export async function tellTopUpRefused(
       customerId: transaction.customer_id,
       object,
     },
+  });
+  // A purchase that is refused again is no news.
+  oweNotice(ctx, {
+    template: 'top_up_failed',
+    resource_id: transaction.id,
+    occasion: 'refused',
+    at: ctx.now().toString(),
   });
 }

@@ -28,7 +28,8 @@ export interface MailContent {
   template: TemplateName;
   locale: DocumentLocale;
   issuer: MailIssuer;
-  customer: { id: CustomerId; name: string };
+  /** Of a mail to people of the organization there is none: it has no link to pages, and its name is theirs. */
+  customer: { id: CustomerId | null; name: string };
   /** Words where others than the template's usual ones are built in. */
   builtIn?: Partial<MailWords>;
   values: MailValues;
@@ -38,7 +39,7 @@ export interface MailContent {
   headline: MailBlock | null;
   /** What can be done, then what it is about. */
   blocks: readonly MailBlock[];
-  /** Whether a link to the customer's pages stands below: not where it is the mail's own purpose. */
+  /** Whether no link to the customer's pages stands below, as where it is the mail's own purpose. */
   isOwnLink?: boolean;
 }
 
@@ -53,6 +54,10 @@ export interface ComposedMail {
 
 /** A subject has one line, of a length that every mail server takes. */
 const SUBJECT_LETTERS = 400;
+/** Placeholders make a text longer than it was written; a mail of more than 100 kB is cut by its readers. */
+const TEXT_LETTERS = 4000;
+/** What lists of mails show of the text. */
+const PREVIEW_LETTERS = 200;
 
 /**
  * A mail in both of its parts: the seller's own words where it has some, with placeholders filled in; nothing of others
@@ -82,19 +87,19 @@ function compose(content: MailContent, own: OwnWords | undefined, linkHours: num
   const texts = mailTextsOf(locale);
   const builtIn = { ...texts.words[template], ...content.builtIn };
   const values = valuesOf(content);
-  const say = (part: keyof MailWords): string => fill(withoutMarks(own?.[part] ?? builtIn[part]), values);
+  const say = (part: keyof MailWords): string =>
+    cut(fill(withoutMarks(own?.[part] ?? builtIn[part]), values), TEXT_LETTERS);
   const subject = oneLine(fill(withoutMarks(own?.subject ?? builtIn.subject), { ...values, link: '' }));
   const [intro, closing] = [paragraphsOf(say('intro')), paragraphsOf(say('closing'))];
-  const mark = portalMark(customer.id);
   const worksFor = fill(texts.worksFor, { hours: String(linkHours) });
-  const hasPages = content.isOwnLink !== true;
+  const mark = content.isOwnLink === true || customer.id === null ? undefined : portalMark(customer.id);
   const legal = [issuer.name, ...issuer.legal, ...(issuer.email === null ? [] : [issuer.email])];
   const text = [
     ...intro,
     headline?.text ?? '',
     ...blocks.map((block) => block.text),
     ...closing,
-    hasPages ? `${texts.pages}:\n${mark}\n${worksFor}` : '',
+    mark === undefined ? '' : `${texts.pages}:\n${mark}\n${worksFor}`,
     legal.map(oneLine).join('\n'),
   ].filter((block) => block !== '');
   return {
@@ -103,7 +108,7 @@ function compose(content: MailContent, own: OwnWords | undefined, linkHours: num
     html: mailPage({
       locale,
       title: subject,
-      preview: intro[0] ?? headline?.text ?? subject,
+      preview: cut(intro[0] ?? headline?.text ?? subject, PREVIEW_LETTERS),
       logo: issuer.logo_url,
       sender: issuer.name,
       accent: issuer.accent_color,
@@ -114,7 +119,7 @@ function compose(content: MailContent, own: OwnWords | undefined, linkHours: num
         closing.length > 0 && blocks.length > 0 && gap,
         ...closing.map((each) => paragraph(each, content.link)),
       ],
-      footer: [...(hasPages ? [footerLink(mark, texts.pages, worksFor)] : []), ...legal.map(oneLine)],
+      footer: [...(mark === undefined ? [] : [footerLink(mark, texts.pages, worksFor)]), ...legal.map(oneLine)],
     }),
   };
 }
@@ -140,8 +145,20 @@ export const oneLine = (text: string): string =>
   withoutMarks(text)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
     .replaceAll(/[ \u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
+    // What turns the direction of letters would turn the rest of the line as well.
+    .replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, '')
     .trim()
-    .slice(0, SUBJECT_LETTERS);
+    .slice(0, SUBJECT_LETTERS)
+    .toWellFormed();
+
+/** The beginning of a text that is too long. A link is cut whole or not at all. */
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const start = text.slice(0, most);
+  const mark = start.lastIndexOf('\uE000');
+  const isWhole = mark < 0 || start.indexOf('\uE001', mark) >= 0;
+  return `${(isWhole ? start : start.slice(0, mark)).toWellFormed()}…`;
+}
 
 const paragraphsOf = (text: string): string[] =>
   text

@@ -44,6 +44,7 @@ export async function isMailOn(
   billingEntityId: BillingEntityId,
   name: TemplateName,
 ): Promise<boolean> {
+  if (templateOf(name).setting === 'always') return true;
   const [row] = await db<{ is_on: boolean | null }[]>`
     select (templates -> ${name})::boolean as is_on from mail_settings
     where organization_id = ${organizationId} and billing_entity_id = ${billingEntityId}`;

@@ -13,6 +13,10 @@ export type MailDocument = StepPayload<typeof MAIL_DOCUMENT_STEP>;
 /** Owes the mail of a document that became final. */
 export const oweMail = (ctx: Context, payload: MailDocument): void => ctx.after({ step: MAIL_DOCUMENT_STEP, payload });
 
+/** Owes a mail about a cause that is no document; whether it is sent is decided when it is due to be written. */
+export const oweNotice = (ctx: Pick<Context, 'after'>, payload: StepPayload<'mail-notice'>): void =>
+  ctx.after({ step: 'mail-notice', payload });
+
 /** Owes the electronic document of an invoice or note that became final, where its parties want one made. */
 export const oweEDocument = (ctx: Context, payload: StepPayload<'make-e-document'>): void =>
   ctx.after({ step: 'make-e-document', payload });

@@ -100,7 +100,7 @@ const idIn = (bytes: Buffer): string =>
 // A link in a stored text: the payable between two characters of the private use area of Unicode, which no text of a
 // customer keeps (see `withoutMarks`).
 const [MARK, END] = ['\uE000', '\uE001'];
-const MARKS = /\uE000([IRPC])([0-9a-f-]{36})\uE001/g;
+const MARKS = /\uE000([IRPC])([0-9a-f-]{36})((?:\/(?:usage|wallets)\/[0-9a-f-]{36})?)\uE001/g;
 /** The letter of a link to a customer's pages. */
 const PORTAL = 'P';
 /** The letter of a code that proves that an address is the seller's. */
@@ -112,8 +112,15 @@ const CODES = 10 ** CODE_DIGITS;
 /** Stands for the link of a payable in a text that is stored, so that the link itself is stored nowhere. */
 export const payMark = ({ type, id }: Payable): string => `${MARK}${LETTERS[type]}${id}${END}`;
 
-/** Stands for the link to a customer's pages in a text that is stored. */
-export const portalMark = (customerId: CustomerId): string => `${MARK}${PORTAL}${customerId}${END}`;
+/** Stands for the link to a customer's pages, or to one below them, in a text that is stored. */
+export const portalMark = (customerId: CustomerId, page?: PortalPage): string =>
+  `${MARK}${PORTAL}${customerId}${page === undefined ? '' : `/${page.of}/${page.id}`}${END}`;
+
+/** The page of a customer's wallet, or of the usage of its subscription. */
+export interface PortalPage {
+  of: 'wallets' | 'usage';
+  id: string;
+}
 
 /** Stands for a code in a text that is stored: of six digits, computed from its id. */
 export const codeMark = (codeId: string): string => `${MARK}${CODE}${codeId}${END}`;
@@ -139,10 +146,12 @@ export async function withPayLinks(
   if (!texts.some((text) => text.includes(MARK))) return [...texts];
   const secret = await linkSecret({ db, config });
   const since = realNow();
-  const linkOf = (letter: string, id: string): string => {
+  const linkOf = (letter: string, id: string, page: string): string => {
     if (letter === CODE) return codeOf(secret, id);
-    if (letter === PORTAL) return portalUrl(config, secret, { customerId: id, mayAct: true });
+    if (letter === PORTAL) return `${portalUrl(config, secret, { customerId: id as CustomerId, mayAct: true })}${page}`;
     return addressOf(config, secret, { type: letter === LETTERS.Invoice ? 'Invoice' : 'PaymentRequest', id }, since);
   };
-  return texts.map((text) => text.replace(MARKS, (_mark, letter: string, id: string) => linkOf(letter, id)));
+  return texts.map((text) =>
+    text.replace(MARKS, (_mark, letter: string, id: string, page: string) => linkOf(letter, id, page)),
+  );
 }

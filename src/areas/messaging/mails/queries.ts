@@ -9,6 +9,7 @@ import type { MailDocument } from './owe-mail.ts';
 /** A mail that is owed to the mail server. */
 export interface PendingMail {
   id: string;
+  template: string | null;
   /** The document that it is about, if any. */
   kind: MailDocument['kind'] | null;
   subject_id: string | null;
@@ -106,18 +107,30 @@ export const takeWaitingMails = ({ db, organizationId }: Scope, documentId: Docu
 
 const pendingColumns = (
   db: Db,
-): Fragment => db`id, kind, subject_id, recipients, cc, bcc, sender_name, from_address, reply_to, subject,
+): Fragment => db`id, coalesce(template, kind) as template, kind, subject_id, recipients, cc, bcc, sender_name, from_address, reply_to, subject,
   body, html, recipient_states, attempts`;
 
-/** Stores the outcome of an attempt: the state of each address and the time of the next attempt, if any. */
+/** Keeps a mail whose attempt is still under way from other workers. */
+export const keepTaken = (
+  { db, organizationId }: Scope,
+  { id, attempts }: Pick<PendingMail, 'id' | 'attempts'>,
+  until: Temporal.Instant,
+) => db`
+  update mails set next_attempt_at = ${until}
+  where organization_id = ${organizationId} and id = ${id} and status = 'pending' and attempts = ${attempts}`;
+
+/**
+ * Stores the outcome of an attempt: the state of each address and the time of the next attempt, if any. Of one that was
+ * begun again meanwhile, because its worker seemed to be gone, nothing is stored.
+ */
 export const noteAttempt = (
   { db, organizationId }: Scope,
-  id: string,
+  { id, attempts }: Pick<PendingMail, 'id' | 'attempts'>,
   { status, states, error, nextAt, sentAt }: Attempt,
 ) => db`
   update mails set status = ${status}, recipient_states = ${json(states)}::jsonb, error = ${error},
     next_attempt_at = ${nextAt}, sent_at = ${sentAt}
-  where organization_id = ${organizationId} and id = ${id}`;
+  where organization_id = ${organizationId} and id = ${id} and status = 'pending' and attempts = ${attempts}`;
 
 export interface Attempt {
   status: 'pending' | 'sent' | 'failed';
@@ -129,9 +142,10 @@ export interface Attempt {
 }
 
 /** Where there is no mail server, a mail stays unsent. */
-export const noteUnsent = ({ db, organizationId }: Scope, id: string) => db`
+export const noteUnsent = ({ db, organizationId }: Scope, id: string) => db<{ template: string | null }[]>`
   update mails set status = 'unsent', next_attempt_at = null
-  where organization_id = ${organizationId} and id = ${id} and status = 'pending'`;
+  where organization_id = ${organizationId} and id = ${id} and status = 'pending'
+  returning coalesce(template, kind) as template`;
 
 /** How many mails of an organization are in work at the same time, so that each gets its turn. */
 const MOST_IN_WORK = 100;
@@ -140,6 +154,34 @@ const MOST_IN_WORK = 100;
 export const listDueMails = (db: Db, now: Temporal.Instant, limit: number) => db<
   { organization_id: OrganizationId; mail_id: string }[]
 >`
+  ${owing(db)}
+  select due.organization_id, due.mail_id
+  from owing cross join lateral (
+    select mail.organization_id, mail.id as mail_id, mail.next_attempt_at from mails mail
+    where mail.organization_id = owing.organization_id and mail.status = 'pending' and mail.next_attempt_at <= ${now}
+    order by mail.next_attempt_at limit ${MOST_IN_WORK}
+  ) due
+  order by due.next_attempt_at limit ${limit}`;
+
+/** The longest due mail of an organization that is chosen by lot, so that none waits behind another's thousands. */
+export async function findDueMail(
+  db: Db,
+  now: Temporal.Instant,
+): Promise<{ organization_id: OrganizationId; mail_id: string } | undefined> {
+  const [row] = await db<{ organization_id: OrganizationId; mail_id: string }[]>`
+    ${owing(db)}
+    select due.organization_id, due.mail_id
+    from owing cross join lateral (
+      select mail.organization_id, mail.id as mail_id from mails mail
+      where mail.organization_id = owing.organization_id and mail.status = 'pending' and mail.next_attempt_at <= ${now}
+      order by mail.next_attempt_at limit 1
+    ) due
+    order by random() limit 1`;
+  return row;
+}
+
+/** Organizations that owe mails, found one by one in the index. */
+const owing = (db: Db): Fragment => db`
   with recursive owing as (
     (select organization_id from mails where status = 'pending' order by organization_id limit 1)
     union all
@@ -148,11 +190,4 @@ export const listDueMails = (db: Db, now: Temporal.Instant, limit: number) => db
       where mail.status = 'pending' and mail.organization_id > owing.organization_id
       order by mail.organization_id limit 1)
     from owing where owing.organization_id is not null
-  )
-  select due.organization_id, due.mail_id
-  from owing cross join lateral (
-    select mail.organization_id, mail.id as mail_id, mail.next_attempt_at from mails mail
-    where mail.organization_id = owing.organization_id and mail.status = 'pending' and mail.next_attempt_at <= ${now}
-    order by mail.next_attempt_at limit ${MOST_IN_WORK}
-  ) due
-  order by due.next_attempt_at limit ${limit}`;
+  )`;

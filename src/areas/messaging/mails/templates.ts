@@ -12,11 +12,15 @@ export type Placeholder =
   | 'days_overdue'
   | 'attempt'
   | 'attempts'
+  | 'wallet'
+  | 'credits'
+  | 'subscription'
+  | 'limit'
   | 'link';
 
 interface Template {
-  /** Which of the contract's settings says whether it is sent; null: `mail_settings` does. */
-  setting: MailSetting | null;
+  /** Which of the contract's settings says whether it is sent; `always`: no setting; null: `mail_settings` does. */
+  setting: MailSetting | 'always' | null;
   /** Whether it is sent until `mail_settings` says otherwise. */
   isOn: boolean;
   placeholders: readonly Placeholder[];
@@ -24,7 +28,7 @@ interface Template {
 
 const OF_ALL = ['customer_name', 'seller', 'support_email'] as const;
 
-/** Mails to customers. New ones are off, so that an upgrade mails nobody. Rule: mails.md#templates. */
+/** Mails. New ones to customers are off, so that an upgrade mails nobody. Rule: mails.md#templates. */
 export const MAIL_TEMPLATES = {
   invoice: {
     setting: 'invoice.finalized',
@@ -43,6 +47,22 @@ export const MAIL_TEMPLATES = {
   payment_failed: { setting: null, isOn: false, placeholders: [...OF_ALL, 'number', 'amount', 'due_date', 'link'] },
   portal_link: { setting: null, isOn: true, placeholders: [...OF_ALL, 'link'] },
   details_changed: { setting: null, isOn: true, placeholders: OF_ALL },
+  wallet_low: { setting: null, isOn: false, placeholders: [...OF_ALL, 'wallet', 'credits', 'amount', 'link'] },
+  top_up_failed: { setting: null, isOn: false, placeholders: [...OF_ALL, 'wallet', 'credits', 'amount', 'link'] },
+  trial_ending: {
+    setting: null,
+    isOn: false,
+    placeholders: [...OF_ALL, 'subscription', 'due_date', 'amount', 'link'],
+  },
+  subscription_ending: {
+    setting: null,
+    isOn: false,
+    placeholders: [...OF_ALL, 'subscription', 'due_date', 'amount', 'link'],
+  },
+  usage_alert: { setting: null, isOn: true, placeholders: [...OF_ALL, 'subscription', 'amount', 'limit', 'link'] },
+  // To people of the organization: what concerns its safety cannot be switched off.
+  endpoint_disabled: { setting: 'always', isOn: true, placeholders: ['seller', 'link'] },
+  key_created: { setting: 'always', isOn: true, placeholders: ['seller', 'link'] },
 } as const satisfies Record<string, Template>;
 
 export type TemplateName = keyof typeof MAIL_TEMPLATES;

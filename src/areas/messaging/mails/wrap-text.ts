@@ -23,9 +23,9 @@ function wrapLine(line: string): string {
   return [...lines, last].join('\n');
 }
 
-/** Pieces of a word that fit; languages without spaces have such words. */
+/** Pieces of a word that fit; languages without spaces have such words. A link is none, nor the mark of one. */
 const piecesOf = (word: string): string[] =>
-  word.length <= LINE_LETTERS || word.includes('://') ? [word] : [...chunksOf([...word])];
+  word.length <= LINE_LETTERS || word.includes('://') || word.includes('\uE000') ? [word] : [...chunksOf([...word])];
 
 function* chunksOf(letters: readonly string[]): Generator<string> {
   const most = LINE_LETTERS / 2;

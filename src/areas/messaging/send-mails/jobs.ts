@@ -1,17 +1,22 @@
-import { realNow } from '../../../platform/clock/real-clock.ts';
+import { realNow, realNowMs } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import { ofOrganization } from '../../../platform/log/log.ts';
 import type { Mailer, OutgoingMail, RecipientState } from '../../../platform/mail/mailer.ts';
+import type { Metrics } from '../../../platform/metrics/metrics.ts';
 import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
+import { storableText } from '../../../platform/schema/storable.ts';
 import { mailFailed } from '../announcements.ts';
 import { announceFailure } from '../mails/announce.ts';
 import { withPayLinks } from '../mails/pay-link.ts';
 import {
   type AttachedFile,
+  type Attempt,
+  findDueMail,
+  keepTaken,
   listAttachedFiles,
   listDueMails,
   noteAttempt,
@@ -24,30 +29,74 @@ import {
  * After an attempt that left addresses open the next one waits this long; then they have failed. About a day in all.
  */
 const PAUSES_MINUTES = [1, 5, 30, 120, 480, 960];
-/** Longer than any attempt takes: a mail whose process died is taken up again after it. */
+/** A mail whose process died is taken up again after it. An attempt that takes longer, for many addresses, says so. */
 const TAKEN_MINUTES = 5;
+const KEPT_EVERY_MS = 60_000;
 const DUE_AT_ONCE = 500;
 
+type Deps = SystemDeps & { metrics: Pick<Metrics, 'mails'> };
+
 /**
- * Handler of `mail.send`: one attempt at a mail, if it is due. Its row is what is owed, so the job itself never fails;
- * the sweeper sends it again.
+ * Mails that one process hands over at the same time. A mail server that does not answer keeps each for half a minute,
+ * and the other places of the queue belong to webhooks.
  */
-export function mailHandlers(deps: SystemDeps, mailer: Mailer | undefined): Pick<Handlers, 'mail.send'> {
+const MOST_AT_ONCE = 10;
+/** How long one job goes on to the next mail that is due. */
+const GOES_ON_MS = 20_000;
+
+/**
+ * Handler of `mail.send`: one attempt at a mail, if it is due, then at others that are. Rows are what is owed, so the
+ * job itself never fails; what finds no place is sent by one that goes on, or by the sweeper.
+ *
+ * Rule: mails.md#each-mail-once.
+ */
+export function mailHandlers(deps: Deps, mailer: Mailer | undefined): Pick<Handlers, 'mail.send'> {
   const { sql, log } = deps;
+  let sending = 0;
   return {
     async 'mail.send'({ organization_id: organizationId, mail_id: id }) {
       if (mailer === undefined) {
         log.warn({ organization_id: organizationId, mailId: id }, 'mail not sent: no SMTP_URL');
-        await noteUnsent({ db: sql, organizationId }, id);
+        for (const { template } of await noteUnsent({ db: sql, organizationId }, id)) count(deps, template, 'unsent');
         return;
       }
-      const now = realNow();
-      const mail = await takeMail({ db: sql, organizationId }, id, { now, until: now.add({ minutes: TAKEN_MINUTES }) });
-      if (!mail) return;
-      await keepAttempt(deps, organizationId, mail, await attempt(deps, organizationId, mailer, mail));
+      if (sending >= MOST_AT_ONCE) return;
+      sending += 1;
+      try {
+        const until = realNowMs() + GOES_ON_MS;
+        let due: { organization_id: OrganizationId; mail_id: string } | undefined = {
+          organization_id: organizationId,
+          mail_id: id,
+        };
+        while (due !== undefined) {
+          await sendMail(deps, mailer, due);
+          due = realNowMs() < until ? await findDueMail(sql, realNow()) : undefined;
+        }
+      } finally {
+        sending -= 1;
+      }
     },
   };
 }
+
+async function sendMail(
+  deps: Deps,
+  mailer: Mailer,
+  { organization_id: organizationId, mail_id: id }: { organization_id: OrganizationId; mail_id: string },
+): Promise<void> {
+  const now = realNow();
+  const scope = { db: deps.sql, organizationId };
+  const mail = await takeMail(scope, id, { now, until: now.add({ minutes: TAKEN_MINUTES }) });
+  if (!mail) return;
+  const keep = () => keepTaken(scope, mail, realNow().add({ minutes: TAKEN_MINUTES }));
+  const timer = setInterval(() => void keep().catch(() => undefined), KEPT_EVERY_MS); // it may be lost once
+  const states = await attempt(deps, organizationId, mailer, mail).finally(() => clearInterval(timer));
+  await keepAttempt(deps, organizationId, mail, states);
+}
+
+/** Mails that have no template are of people, such as a code for an address. */
+const count = ({ metrics }: Deps, template: string | null, status: string): void =>
+  metrics.mails.inc({ template: template ?? 'none', status });
 
 /** The state of every address; settled addresses are not tried again. */
 async function attempt(
@@ -97,12 +146,13 @@ const outgoingOf = (mail: PendingMail, files: readonly AttachedFile[]): Outgoing
  * server refused for good.
  */
 async function keepAttempt(
-  deps: SystemDeps,
+  deps: Deps,
   organizationId: OrganizationId,
   mail: PendingMail,
-  states: RecipientState[],
+  answered: RecipientState[],
 ): Promise<void> {
   const pause = PAUSES_MINUTES[mail.attempts - 1];
+  const states = answered.map((each) => ({ ...each, error: each.error === null ? null : readable(each.error) }));
   const isOpen = pause !== undefined && states.some(({ state }) => state === 'deferred');
   const failed = states.filter(({ state }) => state === 'refused' || (state === 'deferred' && !isOpen));
   const told = new Set(mail.recipient_states.flatMap(({ address, state }) => (state === 'refused' ? [address] : [])));
@@ -116,13 +166,23 @@ async function keepAttempt(
     nextAt: isOpen ? now.add({ minutes: pause }) : null,
     sentAt: !isOpen && isSent ? now : null,
   };
+  await storeAttempt(deps, organizationId, { mail, outcome, lost });
+  if (outcome.status !== 'pending') count(deps, mail.template, outcome.status);
+}
+
+async function storeAttempt(
+  deps: Deps,
+  organizationId: OrganizationId,
+  { mail, outcome, lost }: { mail: PendingMail; outcome: Attempt; lost: RecipientState[] },
+): Promise<void> {
   if (lost.length === 0) {
-    await noteAttempt({ db: deps.sql, organizationId }, mail.id, outcome);
+    await noteAttempt({ db: deps.sql, organizationId }, mail, outcome);
     return;
   }
   deps.log.warn({ organization_id: organizationId, mailId: mail.id, refused: lost.length }, 'a mail was refused');
   const work = async (ctx: Context) => {
-    await noteAttempt({ db: ctx.db, organizationId }, mail.id, outcome);
+    const noted = await noteAttempt({ db: ctx.db, organizationId }, mail, outcome);
+    if (noted.count === 0) return;
     if (outcome.status === 'failed') await announceFailure(ctx, mail.id);
     await announce(ctx, mailFailed, { mail: onlyTo(mail, lost), error: reasonsOf(lost) ?? '' });
   };
@@ -130,10 +190,16 @@ async function keepAttempt(
   await systemTransaction(deps, { id: organizationId, sandbox: false }, async () => realNow(), work);
 }
 
+/** A mail server says what it likes, for each of many addresses; the log keeps so much of it. */
+const REASON_LETTERS = 300;
+const REASONS_LETTERS = 1000;
+
+const readable = (reason: string): string => storableText(reason.replaceAll(/\s+/g, ' ').slice(0, REASON_LETTERS));
+
 /** Reasons why addresses have no mail, each once. */
 function reasonsOf(states: readonly RecipientState[]): string | null {
   const reasons = new Set(states.flatMap(({ error }) => (error === null ? [] : [error])));
-  return reasons.size === 0 ? null : [...reasons].join('; ');
+  return reasons.size === 0 ? null : [...reasons].join('; ').slice(0, REASONS_LETTERS).toWellFormed();
 }
 
 function onlyTo(mail: PendingMail, states: readonly RecipientState[]): PendingMail {

@@ -38,9 +38,8 @@ export const clearFailures = ({ db, organizationId }: Scope, id: WebhookEndpoint
 
 /**
  * Takes an endpoint out of service: no new events are stored for it, and what waits for it fails without another
- * attempt. `at` is real time. Unless its owner asked for it, a mail and the security log report it; a mail of a sandbox
- * is kept there, another one is sent by the sweeper of mails. Rules: webhooks.md#endpoints, webhooks.md#delivery,
- * logs.md#security-logs.
+ * attempt. `at` is real time. Unless its owner asked for it, the security log reports it, and a mail is owed, which the
+ * sweeper of steps nudges. Rules: webhooks.md#endpoints, webhooks.md#delivery, logs.md#security-logs, mails.md.
  *
  * @returns false when it was disabled already
  */
@@ -58,21 +57,12 @@ export async function disableWebhookEndpoint(
       update webhook_endpoints set status = 'disabled', disabled_at = ${at}, disabled_reason = ${reason}
       where organization_id = ${organizationId} and id = ${id} and status = 'enabled'
       returning id, webhook_url
-    ), notice as (
-      select o.sandbox, array[o.email] as recipients, 'A webhook endpoint was disabled' as subject,
-        'The endpoint ' || endpoint.webhook_url || ' was disabled: ' || ${reason}::text
-          || '. New events are not stored for it until it is enabled again.' as body
-      from endpoint
-      join organizations o on o.id = ${organizationId}
-      where ${reason !== BY_OWNER} and o.email is not null
-    ), kept as (
-      insert into sandbox_mails (id, organization_id, recipients, subject, body, created_at)
-      select ${newId()}, ${organizationId}, recipients, subject, body, ${at} from notice where sandbox
-    ), sent as (
-      insert into mails (id, organization_id, is_automatic, recipients, cc, bcc, subject, body, status, next_attempt_at,
-        created_at)
-      select ${newId()}, ${organizationId}, true, recipients, '{}', '{}', subject, body, 'pending', ${at}, ${at}
-      from notice where not sandbox
+    ), owed as (
+      insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at)
+      select ${newId()}, ${organizationId}, 'mail-notice', jsonb_build_object('template', 'endpoint_disabled',
+          'resource_id', endpoint.id, 'occasion', ${`disabled ${at}`}::text, 'at', ${at.toString()}::text),
+        ${at}, ${at}
+      from endpoint where ${reason !== BY_OWNER}
     ), logged as (
       insert into security_logs (id, organization_id, log_type, log_event, resources, device_info, logged_at,
         created_at)

@@ -115,6 +115,9 @@ export const mailRefusedPayment = (ctx: Context, invoice: InvoiceRow, refused: P
 async function mailInvoiceCharge(ctx: Context, invoice: InvoiceRow, charge: Charge): Promise<void> {
   const template = charge.waiting ? 'payment_action' : 'payment_failed';
   if (invoice.status !== 'finalized' || !(await isMailOn(ctx, invoice.billing_entity_id, template))) return;
+  // A refused top-up has a mail of its own: one of them is enough.
+  const isToldAlready = invoice.invoice_type === 'credit' && charge.refused !== undefined;
+  if (isToldAlready && (await isMailOn(ctx, invoice.billing_entity_id, 'top_up_failed'))) return;
   const customer = await readCustomer(ctx, invoice.customer_id);
   const content = await readInvoiceChargeContent(ctx, invoice, customer, charge);
   if (content)

@@ -14,6 +14,7 @@ import type { TemplateName } from '../../messaging/mails/templates.ts';
 import { payTextsOf } from '../../messaging/pay-texts/by-locale.ts';
 import { contentOf as contentOfRequest } from '../../payments/collect-payments/request-mail-words.ts';
 import { changeContent, linkContent } from '../customer-portal/commands/mails.ts';
+import { exampleNotice } from './example-notices.ts';
 
 /** An id that no record has: the links of an example lead nowhere. */
 const NOBODY = '00000000-0000-7000-8000-000000000000';
@@ -78,6 +79,14 @@ export function exampleContent(ctx: Context, template: TemplateName, { locale, i
       return linkContent(about, ctx.config.PORTAL_TOKEN_TTL_HOURS);
     case 'details_changed':
       return changeContent(about);
+    case 'wallet_low':
+    case 'top_up_failed':
+    case 'trial_ending':
+    case 'subscription_ending':
+    case 'usage_alert':
+    case 'endpoint_disabled':
+    case 'key_created':
+      return exampleNotice(ctx, template, { about, format, today });
   }
 }
 

@@ -16,6 +16,7 @@ import type { TemplateName } from '../../messaging/mails/templates.ts';
 import { readInvoiceChargeContent, readRequestContent } from '../../payments/collect-payments/request-mail.ts';
 import { getRequest } from '../../payments/payment-requests/queries.ts';
 import { readPortalMail } from '../customer-portal/commands/mails.ts';
+import { findNotice } from '../mail-notices/mail-notice.ts';
 import { entityOf, findOverride, refuseUnknownPlaceholders, templateNamed, wordsFrom } from './commands.ts';
 import { exampleContent } from './example-content.ts';
 import type { MailPreviewEnvelope, MailTemplatePreview, MailTemplateTest } from './schema.ts';
@@ -114,6 +115,14 @@ async function contentOfRecord(ctx: Context, template: TemplateName, id: string)
     // What its payment asks for is known while it waits only.
     case 'payment_action':
       return undefined;
+    case 'wallet_low':
+    case 'top_up_failed':
+    case 'trial_ending':
+    case 'subscription_ending':
+    case 'usage_alert':
+    case 'endpoint_disabled':
+    case 'key_created':
+      return (await findNotice(ctx, template, id))?.content({ isPreview: true });
     case 'portal_link':
     case 'details_changed': {
       const [customer] = await listCustomersByIds(ctx, [id as CustomerId]);

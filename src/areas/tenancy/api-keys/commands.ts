@@ -4,6 +4,7 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { oweNotice } from '../../messaging/mails/owe-mail.ts';
 import { digestOfKey } from '../organizations/commands.ts';
 import { defaultPermissions, type Permissions } from '../organizations/permissions.ts';
 import { recordCreated, recordDeleted, recordRotated, recordUpdated } from './announce.ts';
@@ -130,6 +131,7 @@ async function addKey(
     updated_at: now,
   };
   await insertApiKey(ctx.db, key, digestOfKey(value));
+  oweNotice(ctx, { template: 'key_created', resource_id: key.id, occasion: 'created', at: now.toString() });
   return { key, value };
 }
 

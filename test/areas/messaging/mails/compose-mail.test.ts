@@ -163,3 +163,36 @@ test('a mail with the longest words of its seller has at most 60 kB beside its l
   const { text, html } = await composeMail(ctx, content(), words);
   expect(Buffer.byteLength(text) + Buffer.byteLength(html)).toBeLessThan(60_000);
 });
+
+describe('hostile texts', () => {
+  const own = { subject: '{customer_name}', intro: '{customer_name}'.repeat(130), closing: '{customer_name} {link}' };
+  const compose = (name: string, words: Parameters<typeof composeMail>[2] = own) =>
+    composeMail(ctx, content({ customer: { id: ID as CustomerId, name } }), words);
+
+  test('make no mail of more than 100 kB, however often they are repeated', async () => {
+    const { html, text, subject } = await compose('"&'.repeat(5000));
+    expect(Buffer.byteLength(html)).toBeLessThan(100_000);
+    expect([text.length < 60_000, subject.length]).toEqual([true, 400]);
+  });
+
+  test('are cut between letters, and links never within', async () => {
+    const { subject } = await compose(`x${'😀'.repeat(300)}`);
+    expect(subject.isWellFormed()).toBe(true);
+    const link = { mark: payMark({ type: 'Invoice', id: ID }), label: 'Pay' };
+    for (let before = 3940; before <= 4000; before += 1) {
+      const { html } = await composeMail(ctx, content({ link }), { ...NONE, intro: `${'x'.repeat(before)}{link}` });
+      expect(html.match(/\uE000/g)?.length).toBe(html.match(/\uE001/g)?.length);
+    }
+  });
+
+  test('turn the direction of no other letter, and hold no line break of any kind', async () => {
+    const { subject, text, html } = await compose('Ada\u202Egnp.exe\u2066\u2028\u0085\u0000Bcc: x');
+    expect(subject).toBe('Adagnp.exe Bcc: x');
+    expect(`${text}${html}`).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u2028\u0085]/);
+  });
+
+  test('name no placeholder in their turn', async () => {
+    const { text } = await compose('{link} {amount} {customer_name}');
+    expect(text).toContain('{link} {amount} {customer_name}');
+  });
+});

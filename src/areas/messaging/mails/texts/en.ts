@@ -47,6 +47,42 @@ export const en: MailTexts = {
       intro: 'The email address for your invoices was changed on your pages. Invoices no longer come to this address.',
       closing: 'If that was not you, please reply to this mail.',
     },
+    wallet_low: {
+      subject: '{seller}: {amount} left in {wallet}',
+      intro: 'Your prepaid balance is running low.',
+      closing: '',
+    },
+    top_up_failed: {
+      subject: '{seller}: top-up of {amount} failed',
+      intro:
+        'Your top-up could not be charged, and no credits were added. Please check your payment method, or pay in another way.',
+      closing: '',
+    },
+    trial_ending: {
+      subject: 'Your trial at {seller} ends on {due_date}',
+      intro: 'Your trial is about to end. After that it goes on as a paid subscription, and you need not do anything.',
+      closing: 'If you do not want to go on, please get in touch with us before then.',
+    },
+    subscription_ending: {
+      subject: 'Your subscription at {seller} ends on {due_date}',
+      intro: 'Your subscription is about to end. Until then nothing changes.',
+      closing: 'If you want to go on, please get in touch with us.',
+    },
+    usage_alert: {
+      subject: '{seller}: usage of {subscription} has reached {limit}',
+      intro: 'Your usage has reached a limit of which you wanted to be told.',
+      closing: '',
+    },
+    endpoint_disabled: {
+      subject: 'A webhook endpoint of {seller} was disabled',
+      intro: 'Nothing is sent to this endpoint any more. New events are not stored for it until it is enabled again.',
+      closing: '',
+    },
+    key_created: {
+      subject: 'A new API key of {seller}',
+      intro: 'An API key was created. Whoever has it can do what its permissions allow.',
+      closing: 'If you do not know of it, please delete the key.',
+    },
   },
   settled: 'Invoice {number} from {seller}',
   firm: {
@@ -62,4 +98,17 @@ export const en: MailTexts = {
   worksFor: 'The link works for {hours} hours.',
   openPages: 'Open my pages',
   keepLink: 'The link works for {hours} hours. Whoever has it can open your pages, so please do not pass it on.',
+  notices: {
+    trialEnds: 'End of your trial of {name}',
+    subscriptionEnds: 'End of your subscription {name}',
+    limit: 'Limit',
+    endpoint: 'Endpoint',
+    reason: 'Reason',
+    reasons: { failing: 'All deliveries have failed for five days', gone: 'It answered that it is gone (410)' },
+    openWebhooks: 'Open the webhooks',
+    name: 'Name',
+    lastFour: 'Ends in',
+    createdOn: 'Created on',
+    openKeys: 'Open the API keys',
+  },
 };

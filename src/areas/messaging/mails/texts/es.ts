@@ -43,6 +43,44 @@ export const es: MailTexts = {
       intro: 'El correo de sus facturas se cambió en sus páginas. Las facturas ya no llegan a esta dirección.',
       closing: 'Si no fue usted, responda a este correo.',
     },
+    wallet_low: {
+      subject: '{seller}: quedan {amount} en {wallet}',
+      intro: 'Su saldo prepago se está agotando.',
+      closing: '',
+    },
+    top_up_failed: {
+      subject: '{seller}: la recarga de {amount} falló',
+      intro:
+        'No se pudo cobrar su recarga y no se añadió ningún crédito. Compruebe su método de pago o pague de otra forma.',
+      closing: '',
+    },
+    trial_ending: {
+      subject: 'Su prueba en {seller} termina el {due_date}',
+      intro:
+        'Su prueba está a punto de terminar. Después la suscripción continúa de pago, sin que tenga que hacer nada.',
+      closing: 'Si no desea continuar, póngase en contacto con nosotros antes de esa fecha.',
+    },
+    subscription_ending: {
+      subject: 'Su suscripción en {seller} termina el {due_date}',
+      intro: 'Su suscripción está a punto de terminar. Hasta entonces nada cambia.',
+      closing: 'Si desea continuar, póngase en contacto con nosotros.',
+    },
+    usage_alert: {
+      subject: '{seller}: el consumo de {subscription} ha alcanzado {limit}',
+      intro: 'Su consumo ha alcanzado un límite del que quería ser avisado.',
+      closing: '',
+    },
+    endpoint_disabled: {
+      subject: 'Se desactivó un endpoint de webhooks de {seller}',
+      intro:
+        'Ya no se envía nada a este endpoint. Los eventos nuevos no se guardan para él hasta que se active de nuevo.',
+      closing: '',
+    },
+    key_created: {
+      subject: 'Una nueva clave de API de {seller}',
+      intro: 'Se creó una clave de API. Quien la tenga puede hacer lo que permiten sus permisos.',
+      closing: 'Si no sabe nada de ella, elimine la clave.',
+    },
   },
   settled: 'Factura {number} de {seller}',
   firm: {
@@ -59,4 +97,17 @@ export const es: MailTexts = {
   worksFor: 'El enlace funciona {hours} horas.',
   openPages: 'Abrir mis páginas',
   keepLink: 'El enlace funciona {hours} horas. Quien lo tenga puede abrir sus páginas: no lo comparta.',
+  notices: {
+    trialEnds: 'Fin de su prueba de {name}',
+    subscriptionEnds: 'Fin de su suscripción {name}',
+    limit: 'Límite',
+    endpoint: 'Endpoint',
+    reason: 'Motivo',
+    reasons: { failing: 'Todos los envíos fallan desde hace cinco días', gone: 'Respondió que ya no existe (410)' },
+    openWebhooks: 'Abrir los webhooks',
+    name: 'Nombre',
+    lastFour: 'Termina en',
+    createdOn: 'Creada el',
+    openKeys: 'Abrir las claves de API',
+  },
 };

@@ -43,6 +43,43 @@ export const it: MailTexts = {
       intro: 'L’e-mail per le fatture è stata cambiata nelle sue pagine. Questo indirizzo non riceve più fatture.',
       closing: 'Se non è stato lei, risponda a questa e-mail.',
     },
+    wallet_low: {
+      subject: '{seller}: restano {amount} in {wallet}',
+      intro: 'Il suo saldo prepagato sta per esaurirsi.',
+      closing: '',
+    },
+    top_up_failed: {
+      subject: '{seller}: ricarica di {amount} non riuscita',
+      intro:
+        'Non è stato possibile addebitare la ricarica e nessun credito è stato aggiunto. Controlli il metodo di pagamento o paghi in un altro modo.',
+      closing: '',
+    },
+    trial_ending: {
+      subject: 'La sua prova presso {seller} termina il {due_date}',
+      intro: 'La sua prova sta per terminare. Poi l’abbonamento prosegue a pagamento, senza che lei debba fare nulla.',
+      closing: 'Se non desidera proseguire, ci contatti prima di quella data.',
+    },
+    subscription_ending: {
+      subject: 'Il suo abbonamento presso {seller} termina il {due_date}',
+      intro: 'Il suo abbonamento sta per terminare. Fino ad allora non cambia nulla.',
+      closing: 'Se desidera proseguire, ci contatti.',
+    },
+    usage_alert: {
+      subject: '{seller}: il consumo di {subscription} ha raggiunto {limit}',
+      intro: 'Il suo consumo ha raggiunto un limite per il quale desiderava un avviso.',
+      closing: '',
+    },
+    endpoint_disabled: {
+      subject: 'Un endpoint webhook di {seller} è stato disattivato',
+      intro:
+        'A questo endpoint non viene più inviato nulla. I nuovi eventi non vengono conservati finché non viene riattivato.',
+      closing: '',
+    },
+    key_created: {
+      subject: 'Una nuova chiave API di {seller}',
+      intro: 'È stata creata una chiave API. Chi la possiede può fare ciò che i suoi permessi consentono.',
+      closing: 'Se non ne sa nulla, elimini la chiave.',
+    },
   },
   settled: 'Fattura {number} di {seller}',
   firm: {
@@ -58,4 +95,20 @@ export const it: MailTexts = {
   worksFor: 'Il link funziona per {hours} ore.',
   openPages: 'Apri le mie pagine',
   keepLink: 'Il link funziona per {hours} ore. Chi lo possiede può aprire le sue pagine: non lo inoltri.',
+  notices: {
+    trialEnds: 'Fine della sua prova di {name}',
+    subscriptionEnds: 'Fine del suo abbonamento {name}',
+    limit: 'Limite',
+    endpoint: 'Endpoint',
+    reason: 'Motivo',
+    reasons: {
+      failing: 'Tutte le consegne falliscono da cinque giorni',
+      gone: 'Ha risposto di non esistere più (410)',
+    },
+    openWebhooks: 'Apri i webhook',
+    name: 'Nome',
+    lastFour: 'Termina con',
+    createdOn: 'Creata il',
+    openKeys: 'Apri le chiavi API',
+  },
 };

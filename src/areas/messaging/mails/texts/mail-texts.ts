@@ -25,4 +25,20 @@ export interface MailTexts {
   /** The same link as the purpose of a mail, and a warning: `{hours}`. */
   openPages: string;
   keepLink: string;
+  /** What mails about wallets, subscriptions, endpoints and keys name: `{name}` of the subscription. */
+  notices: {
+    trialEnds: string;
+    subscriptionEnds: string;
+    limit: string;
+    endpoint: string;
+    reason: string;
+    /** Why an endpoint was disabled. */
+    reasons: { failing: string; gone: string };
+    openWebhooks: string;
+    name: string;
+    /** The last characters of a key. */
+    lastFour: string;
+    createdOn: string;
+    openKeys: string;
+  };
 }

@@ -48,6 +48,43 @@ export const nb: MailTexts = {
         'E-postadressen for fakturaene ble endret på sidene dine. Fakturaer kommer ikke lenger til denne adressen.',
       closing: 'Hvis det ikke var deg, svar på denne e-posten.',
     },
+    wallet_low: {
+      subject: '{seller}: {amount} igjen i {wallet}',
+      intro: 'Den forhåndsbetalte saldoen din er snart brukt opp.',
+      closing: '',
+    },
+    top_up_failed: {
+      subject: '{seller}: påfyll på {amount} mislyktes',
+      intro:
+        'Påfyllet kunne ikke belastes, og ingen kreditter ble lagt til. Sjekk betalingsmåten din, eller betal på en annen måte.',
+      closing: '',
+    },
+    trial_ending: {
+      subject: 'Prøveperioden din hos {seller} avsluttes {due_date}',
+      intro:
+        'Prøveperioden er snart over. Deretter fortsetter abonnementet mot betaling, uten at du trenger å gjøre noe.',
+      closing: 'Hvis du ikke vil fortsette, ta kontakt med oss før det.',
+    },
+    subscription_ending: {
+      subject: 'Abonnementet ditt hos {seller} avsluttes {due_date}',
+      intro: 'Abonnementet ditt avsluttes snart. Inntil da endres ingenting.',
+      closing: 'Hvis du vil fortsette, ta kontakt med oss.',
+    },
+    usage_alert: {
+      subject: '{seller}: forbruket av {subscription} har nådd {limit}',
+      intro: 'Forbruket ditt har nådd en grense som du ville ha beskjed om.',
+      closing: '',
+    },
+    endpoint_disabled: {
+      subject: 'Et webhook-endepunkt hos {seller} ble slått av',
+      intro: 'Ingenting sendes lenger til dette endepunktet. Nye hendelser lagres ikke for det før det slås på igjen.',
+      closing: '',
+    },
+    key_created: {
+      subject: 'En ny API-nøkkel for {seller}',
+      intro: 'En API-nøkkel ble opprettet. Den som har den, kan gjøre det som rettighetene tillater.',
+      closing: 'Hvis du ikke kjenner til den, slett nøkkelen.',
+    },
   },
   settled: 'Faktura {number} fra {seller}',
   firm: {
@@ -63,4 +100,20 @@ export const nb: MailTexts = {
   worksFor: 'Lenken virker i {hours} timer.',
   openPages: 'Åpne sidene mine',
   keepLink: 'Lenken virker i {hours} timer. Den som har den, kan åpne sidene dine, så ikke gi den videre.',
+  notices: {
+    trialEnds: 'Slutt på prøveperioden for {name}',
+    subscriptionEnds: 'Slutt på abonnementet {name}',
+    limit: 'Grense',
+    endpoint: 'Endepunkt',
+    reason: 'Årsak',
+    reasons: {
+      failing: 'Alle leveringer har mislyktes i fem dager',
+      gone: 'Det svarte at det ikke finnes lenger (410)',
+    },
+    openWebhooks: 'Åpne webhooks',
+    name: 'Navn',
+    lastFour: 'Slutter på',
+    createdOn: 'Opprettet',
+    openKeys: 'Åpne API-nøklene',
+  },
 };

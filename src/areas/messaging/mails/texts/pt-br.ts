@@ -47,6 +47,43 @@ export const ptBr: MailTexts = {
       intro: 'O e-mail das suas faturas foi alterado nas suas páginas. Este endereço não recebe mais faturas.',
       closing: 'Se não foi você, responda a este e-mail.',
     },
+    wallet_low: {
+      subject: '{seller}: restam {amount} em {wallet}',
+      intro: 'Seu saldo pré-pago está acabando.',
+      closing: '',
+    },
+    top_up_failed: {
+      subject: '{seller}: a recarga de {amount} falhou',
+      intro:
+        'Não foi possível cobrar sua recarga e nenhum crédito foi adicionado. Verifique sua forma de pagamento ou pague de outra maneira.',
+      closing: '',
+    },
+    trial_ending: {
+      subject: 'Seu período de teste em {seller} termina em {due_date}',
+      intro:
+        'Seu período de teste está terminando. Depois a assinatura continua paga, sem que você precise fazer nada.',
+      closing: 'Se não quiser continuar, entre em contato conosco antes disso.',
+    },
+    subscription_ending: {
+      subject: 'Sua assinatura em {seller} termina em {due_date}',
+      intro: 'Sua assinatura está terminando. Até lá nada muda.',
+      closing: 'Se quiser continuar, entre em contato conosco.',
+    },
+    usage_alert: {
+      subject: '{seller}: o consumo de {subscription} atingiu {limit}',
+      intro: 'Seu consumo atingiu um limite sobre o qual você queria ser avisado.',
+      closing: '',
+    },
+    endpoint_disabled: {
+      subject: 'Um endpoint de webhook de {seller} foi desativado',
+      intro: 'Nada mais é enviado a este endpoint. Novos eventos não são guardados para ele até que seja reativado.',
+      closing: '',
+    },
+    key_created: {
+      subject: 'Uma nova chave de API de {seller}',
+      intro: 'Uma chave de API foi criada. Quem a tem pode fazer o que suas permissões deixam.',
+      closing: 'Se você não sabe dela, exclua a chave.',
+    },
   },
   settled: 'Fatura {number} de {seller}',
   firm: {
@@ -62,4 +99,17 @@ export const ptBr: MailTexts = {
   worksFor: 'O link funciona por {hours} horas.',
   openPages: 'Abrir minhas páginas',
   keepLink: 'O link funciona por {hours} horas. Quem o tem pode abrir suas páginas: não o repasse.',
+  notices: {
+    trialEnds: 'Fim do período de teste de {name}',
+    subscriptionEnds: 'Fim da assinatura {name}',
+    limit: 'Limite',
+    endpoint: 'Endpoint',
+    reason: 'Motivo',
+    reasons: { failing: 'Todos os envios falham há cinco dias', gone: 'Respondeu que não existe mais (410)' },
+    openWebhooks: 'Abrir os webhooks',
+    name: 'Nome',
+    lastFour: 'Termina em',
+    createdOn: 'Criada em',
+    openKeys: 'Abrir as chaves de API',
+  },
 };

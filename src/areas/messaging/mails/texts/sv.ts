@@ -48,6 +48,44 @@ export const sv: MailTexts = {
         'E-postadressen för dina fakturor ändrades på dina sidor. Fakturor kommer inte längre till den här adressen.',
       closing: 'Om det inte var du, svara på detta mejl.',
     },
+    wallet_low: {
+      subject: '{seller}: {amount} kvar i {wallet}',
+      intro: 'Ditt förbetalda saldo är snart slut.',
+      closing: '',
+    },
+    top_up_failed: {
+      subject: '{seller}: påfyllning på {amount} misslyckades',
+      intro:
+        'Påfyllningen kunde inte debiteras och inga krediter lades till. Kontrollera ditt betalsätt eller betala på ett annat sätt.',
+      closing: '',
+    },
+    trial_ending: {
+      subject: 'Din provperiod hos {seller} slutar {due_date}',
+      intro:
+        'Din provperiod är snart slut. Därefter fortsätter abonnemanget mot betalning, utan att du behöver göra något.',
+      closing: 'Om du inte vill fortsätta, kontakta oss innan dess.',
+    },
+    subscription_ending: {
+      subject: 'Ditt abonnemang hos {seller} slutar {due_date}',
+      intro: 'Ditt abonnemang är snart slut. Till dess ändras ingenting.',
+      closing: 'Om du vill fortsätta, kontakta oss.',
+    },
+    usage_alert: {
+      subject: '{seller}: förbrukningen av {subscription} har nått {limit}',
+      intro: 'Din förbrukning har nått en gräns som du ville bli underrättad om.',
+      closing: '',
+    },
+    endpoint_disabled: {
+      subject: 'En webhook-slutpunkt för {seller} har stängts av',
+      intro:
+        'Inget skickas längre till den här slutpunkten. Nya händelser sparas inte för den förrän den slås på igen.',
+      closing: '',
+    },
+    key_created: {
+      subject: 'En ny API-nyckel för {seller}',
+      intro: 'En API-nyckel har skapats. Den som har den kan göra det som behörigheterna tillåter.',
+      closing: 'Om du inte känner till den, ta bort nyckeln.',
+    },
   },
   settled: 'Faktura {number} från {seller}',
   firm: {
@@ -63,4 +101,20 @@ export const sv: MailTexts = {
   worksFor: 'Länken fungerar i {hours} timmar.',
   openPages: 'Öppna mina sidor',
   keepLink: 'Länken fungerar i {hours} timmar. Den som har den kan öppna dina sidor, så skicka den inte vidare.',
+  notices: {
+    trialEnds: 'Slut på provperioden för {name}',
+    subscriptionEnds: 'Slut på abonnemanget {name}',
+    limit: 'Gräns',
+    endpoint: 'Slutpunkt',
+    reason: 'Orsak',
+    reasons: {
+      failing: 'Alla leveranser har misslyckats i fem dagar',
+      gone: 'Den svarade att den inte finns kvar (410)',
+    },
+    openWebhooks: 'Öppna webhooks',
+    name: 'Namn',
+    lastFour: 'Slutar på',
+    createdOn: 'Skapad',
+    openKeys: 'Öppna API-nycklarna',
+  },
 };

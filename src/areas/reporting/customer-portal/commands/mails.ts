@@ -51,7 +51,7 @@ export async function readPortalMail(
   return template === 'portal_link' ? linkContent(about, ctx.config.PORTAL_TOKEN_TTL_HOURS) : changeContent(about);
 }
 
-type About = Pick<MailContent, 'locale' | 'issuer' | 'customer'>;
+type About = Pick<MailContent, 'locale' | 'issuer'> & { customer: { id: CustomerId; name: string } };
 
 export function linkContent(about: About, hours: number): MailContent {
   const { openPages, keepLink } = mailTextsOf(about.locale);

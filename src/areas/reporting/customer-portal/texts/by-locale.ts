@@ -41,6 +41,9 @@ export const PORTAL_LOCALES = [...new Set(['en', ...Object.keys(BY_LOCALE)])];
 export const languageOf = (customer: Pick<PortalCustomer, 'document_locale' | 'entity_locale'>): PortalLanguage =>
   languageFrom(customer.document_locale, customer.entity_locale);
 
+/** The words of the pages in the language of a document. */
+export const portalTextsOf = (locale: DocumentLocale): PortalTexts => BY_LOCALE[locale];
+
 /** A language that an address asks for; undefined for any other text. */
 export const languageAsked = (locale: string | null): PortalLanguage | undefined =>
   locale !== null && Object.hasOwn(BY_LOCALE, locale) ? languageFrom(locale, null) : undefined;
