@@ -22,6 +22,7 @@ import { BASE_PATH, READ_TIMEOUT_MS } from './answer-request.ts';
 import { createApp, literalFirst } from './app.ts';
 import { KeyCache } from './authenticate.ts';
 import { createCommandLane } from './command-lane.ts';
+import { mountMailView } from './console/mail-view.ts';
 import { mountConsole } from './console/serve-console.ts';
 import { mountSessionRoutes } from './console/session-routes.ts';
 import { SignInFailures } from './console/sign-in-failures.ts';
@@ -181,7 +182,10 @@ export async function openDoor(config: Config, options: DoorOptions): Promise<Do
       mountDocuments(root, deps);
       const failures = new SignInFailures(limiterRedis, prefix);
       mountConsole(root, config);
-      if (config.CONSOLE) mountSessionRoutes(root, { ...deps, failures });
+      if (config.CONSOLE) {
+        mountSessionRoutes(root, { ...deps, failures });
+        mountMailView(root, deps);
+      }
       const { limiters, reads, heavyReads, turns } = deps;
       const windows = { pages: window('portal'), forms: window('portal_forms', PORTAL_FORMS_SECONDS) };
       const { commands, previews, handOver } = deps;
