@@ -51,7 +51,7 @@ describe.skipIf(lacksChromium())('the room of mails in a browser', () => {
     const root = await signIn(page);
     await page.goto(root);
     await page.getByRole('button', { name: 'failed' }).click();
-    await page.getByText('Nothing like that').waitFor();
+    await page.getByText('Nothing is like that').waitFor();
     await page.getByRole('button', { name: 'All', exact: true }).click();
     await page.locator('main a[data-row]').first().click();
     await page.getByRole('heading', { name: /^Invoice .* from Nord: \$1,234\.56 due/ }).waitFor();

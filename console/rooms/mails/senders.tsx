@@ -62,7 +62,7 @@ function SenderOf({ code }: { code: string }) {
             </Badge>
           }
         >
-          <div class="card padded">
+          <div class="card padded wide-form">
             <p class="soft">{words.senderAbout[sender.status]}</p>
             {sender.status === 'unverified' && <Verification sender={sender} path={path} />}
             {can('mail', 'write') ? (

@@ -54,6 +54,7 @@ export function Sending({ code }: { code: string }) {
               </div>
               <div class="card padded">
                 <h3>{words.othersSent}</h3>
+                <p class="soft">{words.alwaysSent}</p>
                 <CommandForm
                   submit={t.page.save}
                   fields={[
@@ -72,7 +73,6 @@ export function Sending({ code }: { code: string }) {
                     },
                   })}
                 />
-                <p class="soft">{words.alwaysSent}</p>
               </div>
             </div>
           </Section>

@@ -71,7 +71,7 @@ function Editor({ template, path, entity }: { template: Template; path: string; 
       <CommandForm
         submit={t.page.save}
         fields={[
-          { name: 'subject', label: words.subject, value: stored.subject, hint: words.emptySubject(built_in.subject) },
+          { name: 'subject', label: words.subject, value: stored.subject, hint: words.emptyIs(built_in.subject) },
           {
             name: 'intro',
             label: words.above,

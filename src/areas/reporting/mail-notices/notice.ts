@@ -82,8 +82,8 @@ export function linkBlock(locale: About['locale'], { mark, label }: MailLink, li
   return { text: `${label}:\n${mark}\n${worksFor}`, html: [button(mark, label), remark(worksFor)] };
 }
 
-/** Names and what they stand for; nothing where there are none. */
-export const factsBlock = (rows: readonly (readonly [string, string])[]): MailBlock => ({
+/** Names and what they stand for, below a button unless they come first; nothing where there are none. */
+export const factsBlock = (rows: readonly (readonly [string, string])[], { isFirst = false } = {}): MailBlock => ({
   text: rows.map(([name, value]) => oneLine(`${name}: ${value}`)).join('\n'),
-  html: rows.length === 0 ? [] : [gap, facts(rows)],
+  html: rows.length === 0 ? [] : [!isFirst && gap, facts(rows)],
 });

@@ -86,7 +86,14 @@ function contentOf(
   const link: MailLink | undefined = address === undefined ? undefined : { mark: address, label };
   const room: MailBlock[] =
     link === undefined ? [] : [{ text: `${label}:\n${address}`, html: [button(link.mark, label)] }];
-  return { ...about, template, values: {}, ...(link && { link }), headline: null, blocks: [factsBlock(rows), ...room] };
+  return {
+    ...about,
+    template,
+    values: {},
+    ...(link && { link }),
+    headline: null,
+    blocks: [factsBlock(rows, { isFirst: true }), ...room],
+  };
 }
 
 export function endpointContent(

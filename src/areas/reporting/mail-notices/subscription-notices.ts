@@ -92,7 +92,8 @@ async function endingNotice(
 export const findUsageNotice: FindNotice = async (ctx, id, occasion) => {
   const subscription = await findActive(ctx, id);
   const triggered =
-    subscription && (await findTriggered(ctx, occasion === undefined ? { subscriptionId: subscription.id } : { occasion }));
+    subscription &&
+    (await findTriggered(ctx, occasion === undefined ? { subscriptionId: subscription.id } : { occasion }));
   if (!triggered) return undefined;
   return noticeOf(ctx, subscription, async ({ about, format, link }) =>
     usageContent(about, {
@@ -188,12 +189,13 @@ interface UsageFacts {
 export function usageContent(about: About, { name, metric, figure, limit, link, life }: UsageFacts): MailContent {
   const { usage } = portalTextsOf(about.locale);
   const note = metric === '' ? name : `${name} · ${metric}`;
+  const reached = `${figure} / ${limit}`;
   return {
     ...about,
     template: 'usage_alert',
     values: { subscription: name, amount: figure, limit },
     link,
-    headline: { text: `${figure}\n${note}`, html: [headline(figure, note)] },
+    headline: { text: `${reached}\n${note}`, html: [headline(reached, note)] },
     blocks: [
       linkBlock(about.locale, link, life),
       factsBlock([

@@ -5,6 +5,7 @@ import { type InvoiceId, isUuid, type WalletTransactionId } from '../../../platf
 import { findTriggered } from '../../credits/evaluate-alerts/mailed-alerts.ts';
 import { figureOfWallet } from '../../credits/evaluate-alerts/wallet-alerts.ts';
 import { listTransactionsById } from '../../credits/wallet-transactions/queries.ts';
+import { showWalletBurnDown } from '../../credits/wallets/burn-down.ts';
 import { findWallet, readWallet, type WalletRow } from '../../credits/wallets/queries.ts';
 import type { CustomerRow } from '../../customers/customers/queries.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
@@ -26,10 +27,15 @@ interface WalletFacts {
   name: string;
   amount: string;
   credits: string;
+  /** How long the balance lasts, as "4 days"; empty where that is not known, or is not the point. */
+  lasts: string;
   /** Where something can be done about it. */
   link: MailLink;
   life: LinkLife;
 }
+
+/** The rate looks at more days whatever is asked for. */
+const LEAST_DAYS = 7;
 
 /** A wallet whose balance fell to a mark of the seller, while it is still as low. Rule: mails.md#templates. */
 export const findWalletNotice: FindNotice = async (ctx, id, occasion) => {
@@ -44,11 +50,13 @@ export const findWalletNotice: FindNotice = async (ctx, id, occasion) => {
     async content() {
       const { about, formatOf } = await reader.about();
       const format = formatOf(wallet.currency);
+      const { burn_down: burnDown } = await showWalletBurnDown(ctx, { svc_id: wallet.id, query: { days: LEAST_DAYS } });
       return lowContent(about, {
         ...(await pageOf(ctx, about, wallet)),
         name: walletName(about, wallet),
         amount: format.amount(wallet.ongoing_balance_cents),
         credits: format.units(wallet.credits_ongoing_balance),
+        lasts: burnDown.days_left === null ? '' : format.days(burnDown.days_left),
       });
     },
   };
@@ -90,6 +98,7 @@ export const findTopUpNotice: FindNotice = async (ctx, id) => {
         name: walletName(about, wallet),
         amount: format.amount(transaction.amount_cents),
         credits: format.units(transaction.credit_amount),
+        lasts: '',
       });
     },
   };
@@ -128,10 +137,14 @@ export const failedContent = (about: About, facts: WalletFacts): MailContent =>
 function contentOf(
   template: 'wallet_low' | 'top_up_failed',
   about: About,
-  { name, amount, credits, link, life }: WalletFacts,
+  { name, amount, credits, lasts, link, life }: WalletFacts,
   text: string,
 ): MailContent {
-  const note = `${name} · ${fill(portalTextsOf(about.locale).credits, { credits })}`;
+  const note = [
+    name,
+    fill(portalTextsOf(about.locale).credits, { credits }),
+    ...(lasts === '' ? [] : [fill(mailTextsOf(about.locale).notices.lasts, { days: lasts })]),
+  ].join(' · ');
   return {
     ...about,
     template,

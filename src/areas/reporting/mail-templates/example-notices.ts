@@ -47,6 +47,7 @@ export function exampleNotice(ctx: Context, template: NoticeTemplate, { about, f
         name: wallet,
         amount: format.amount(LEFT.cents),
         credits: format.units(LEFT.credits),
+        lasts: format.days(DAYS_LEFT),
         link: pageOf('wallets', words.topUp),
         life,
       });
@@ -56,6 +57,7 @@ export function exampleNotice(ctx: Context, template: NoticeTemplate, { about, f
         name: wallet,
         amount,
         credits: format.units(BOUGHT.credits),
+        lasts: '',
         link: { mark: payMark({ type: 'Invoice', id: NOBODY }), label: fill(payTextsOf(locale).payAmount, { amount }) },
         life: { days: ctx.config.PAY_LINK_DAYS },
       });

@@ -104,6 +104,7 @@ export const de: MailTexts = {
   keepLink:
     'Der Link funktioniert {hours} Stunden. Wer ihn hat, kann Ihre Seiten öffnen: Bitte geben Sie ihn nicht weiter.',
   notices: {
+    lasts: 'reicht noch etwa {days}',
     trialEnds: 'Ende Ihrer Testphase von {name}',
     subscriptionEnds: 'Ende Ihres Abonnements {name}',
     limit: 'Grenze',

@@ -99,6 +99,7 @@ export const en: MailTexts = {
   openPages: 'Open my pages',
   keepLink: 'The link works for {hours} hours. Whoever has it can open your pages, so please do not pass it on.',
   notices: {
+    lasts: 'lasts about {days}',
     trialEnds: 'End of your trial of {name}',
     subscriptionEnds: 'End of your subscription {name}',
     limit: 'Limit',

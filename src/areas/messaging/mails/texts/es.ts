@@ -98,6 +98,7 @@ export const es: MailTexts = {
   openPages: 'Abrir mis páginas',
   keepLink: 'El enlace funciona {hours} horas. Quien lo tenga puede abrir sus páginas: no lo comparta.',
   notices: {
+    lasts: 'alcanza para unos {days}',
     trialEnds: 'Fin de su prueba de {name}',
     subscriptionEnds: 'Fin de su suscripción {name}',
     limit: 'Límite',

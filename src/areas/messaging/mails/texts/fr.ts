@@ -101,6 +101,7 @@ export const fr: MailTexts = {
   openPages: 'Ouvrir mes pages',
   keepLink: 'Le lien fonctionne {hours} heures. Qui le possède peut ouvrir vos pages : ne le transmettez pas.',
   notices: {
+    lasts: 'suffit pour environ {days}',
     trialEnds: 'Fin de votre essai de {name}',
     subscriptionEnds: 'Fin de votre abonnement {name}',
     limit: 'Limite',

@@ -96,6 +96,7 @@ export const it: MailTexts = {
   openPages: 'Apri le mie pagine',
   keepLink: 'Il link funziona per {hours} ore. Chi lo possiede può aprire le sue pagine: non lo inoltri.',
   notices: {
+    lasts: 'basta per circa {days}',
     trialEnds: 'Fine della sua prova di {name}',
     subscriptionEnds: 'Fine del suo abbonamento {name}',
     limit: 'Limite',

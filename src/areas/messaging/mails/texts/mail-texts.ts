@@ -27,6 +27,8 @@ export interface MailTexts {
   keepLink: string;
   /** What mails about wallets, subscriptions, endpoints and keys name: `{name}` of the subscription. */
   notices: {
+    /** How long a balance lasts, within a line: `{days}`, as "4 days". */
+    lasts: string;
     trialEnds: string;
     subscriptionEnds: string;
     limit: string;

@@ -101,6 +101,7 @@ export const nb: MailTexts = {
   openPages: 'Åpne sidene mine',
   keepLink: 'Lenken virker i {hours} timer. Den som har den, kan åpne sidene dine, så ikke gi den videre.',
   notices: {
+    lasts: 'varer i omtrent {days}',
     trialEnds: 'Slutt på prøveperioden for {name}',
     subscriptionEnds: 'Slutt på abonnementet {name}',
     limit: 'Grense',

@@ -100,6 +100,7 @@ export const ptBr: MailTexts = {
   openPages: 'Abrir minhas páginas',
   keepLink: 'O link funciona por {hours} horas. Quem o tem pode abrir suas páginas: não o repasse.',
   notices: {
+    lasts: 'dura cerca de {days}',
     trialEnds: 'Fim do período de teste de {name}',
     subscriptionEnds: 'Fim da assinatura {name}',
     limit: 'Limite',

@@ -102,6 +102,7 @@ export const sv: MailTexts = {
   openPages: 'Öppna mina sidor',
   keepLink: 'Länken fungerar i {hours} timmar. Den som har den kan öppna dina sidor, så skicka den inte vidare.',
   notices: {
+    lasts: 'räcker i ungefär {days}',
     trialEnds: 'Slut på provperioden för {name}',
     subscriptionEnds: 'Slut på abonnemanget {name}',
     limit: 'Gräns',

@@ -83,6 +83,7 @@ export const zhTw: MailTexts = {
   openPages: '開啟我的頁面',
   keepLink: '連結有效 {hours} 小時。持有者即可開啟您的頁面，請勿轉寄。',
   notices: {
+    lasts: '約可再用 {days}',
     trialEnds: '{name} 的試用結束日',
     subscriptionEnds: '訂閱 {name} 的結束日',
     limit: '上限',
