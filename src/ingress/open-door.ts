@@ -45,6 +45,7 @@ import { watchLoop } from './loop-watch.ts';
 import { mountMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { withNamedParts } from './openapi-components.ts';
+import { operatorHealth } from './operator-health.ts';
 import { operatorJobs } from './operator-jobs.ts';
 import { mountOperatorRoutes } from './operator-routes.ts';
 import { operatorSteps } from './operator-steps.ts';
@@ -176,6 +177,7 @@ export async function openDoor(config: Config, options: DoorOptions): Promise<Do
     mountBelowBase: (root) =>
       mountOperatorRoutes(root, { ...runtime, limiters: deps.limiters }, [
         ...operatorJobs(runtime),
+        ...operatorHealth(runtime),
         ...operatorSteps(runtime),
       ]),
     mount(root) {

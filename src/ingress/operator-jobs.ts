@@ -43,7 +43,7 @@ async function showJobs({ sql, producer, config }: JobsDeps) {
   return { jobs: rows.map((row) => jobView(row, lastOf.get(row.job), now)), queues: depths };
 }
 
-async function depthOf(queue: Queue) {
+export async function depthOf(queue: Queue) {
   const [counts, since] = await Promise.all([
     queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed'),
     pendingSince(queue),
