@@ -105,10 +105,15 @@ export const takeWaitingMails = ({ db, organizationId }: Scope, documentId: Docu
   where organization_id = ${organizationId} and document_id = ${documentId} and status = 'waiting'
   returning ${pendingColumns(db)}`;
 
-const pendingColumns = (
-  db: Db,
-): Fragment => db`id, coalesce(template, kind) as template, kind, subject_id, recipients, cc, bcc, sender_name, from_address, reply_to, subject,
-  body, html, recipient_states, attempts`;
+/** A sender that was taken back since the mail was posted is used no more: the mail then comes from MAIL_FROM. */
+const pendingColumns = (db: Db): Fragment => db`
+  id, coalesce(template, kind) as template, kind, subject_id, recipients, cc, bcc, sender_name, reply_to, subject, body,
+  html, recipient_states, attempts,
+  case when exists (
+    select from mail_senders sender
+    where sender.organization_id = mails.organization_id and sender.billing_entity_id = mails.billing_entity_id
+      and sender.from_address = mails.from_address and sender.verified_at is not null
+  ) then from_address end as from_address`;
 
 /** Keeps a mail whose attempt is still under way from other workers. */
 export const keepTaken = (

@@ -140,6 +140,21 @@ test.each([
   await server.close();
 });
 
+test('a sender that is taken back while a mail waits is used no more', async () => {
+  const [entity] = await database.sql<{ id: string }[]>`
+    select id from billing_entities where organization_id = ${organizationId}`;
+  await database.sql`
+    insert into mail_senders (organization_id, billing_entity_id, from_address, verified_at, updated_at)
+    values (${organizationId}, ${entity!.id}, 'own@nord.example', now(), now())`;
+  const ids = await due(2);
+  await database.sql`update mails set from_address = 'own@nord.example', billing_entity_id = ${entity!.id}`;
+  const { sent, mailer } = keeping(async () => {
+    await database.sql`delete from mail_senders where organization_id = ${organizationId}`;
+  });
+  await send(mailer, ids[0]!);
+  expect(sent.map(({ from }) => from)).toEqual(['own@nord.example', null]);
+});
+
 describe('a server that breaks off', () => {
   const sockets = new Set<Socket>();
   const opened = async (say: (socket: Socket) => void) => {
