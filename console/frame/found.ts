@@ -24,12 +24,16 @@ const ROOM_OF: Record<string, string> = {
   plan: 'plans',
   billable_metric: 'metrics',
   event: 'events',
+  add_on: 'add-ons',
+  quote: 'quotes',
 };
 
 /** Types without pages of their own: the list that shows them. */
 const LIST_OF: Record<string, [room: string, id?: string, filters?: Filters]> = {
   api_log: ['logs', undefined, { show: 'api' }],
   tax: ['settings', 'taxes'],
+  order_form: ['quotes', undefined, { show: 'forms' }],
+  order: ['quotes', undefined, { show: 'orders' }],
 };
 
 /** Where the console shows a record that was found; undefined where it has no page for it yet. */

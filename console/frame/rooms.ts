@@ -74,6 +74,14 @@ export const ROOMS: readonly Room[] = [
     load: () => import('../rooms/wallets/wallets.tsx'),
   },
   {
+    name: 'quotes',
+    text: t.frame.quotes,
+    letter: 'q',
+    group: 'work',
+    needs: 'quote',
+    load: () => import('../rooms/quotes/quotes.tsx'),
+  },
+  {
     name: 'plans',
     text: t.frame.plans,
     letter: 'p',
@@ -88,6 +96,14 @@ export const ROOMS: readonly Room[] = [
     group: 'sell',
     needs: 'billable_metric',
     load: () => import('../rooms/metrics/metrics.tsx'),
+  },
+  {
+    name: 'add-ons',
+    text: t.frame.addOns,
+    letter: 'x',
+    group: 'sell',
+    needs: 'add_on',
+    load: () => import('../rooms/add-ons/add-ons.tsx'),
   },
   {
     name: 'features',

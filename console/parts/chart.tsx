@@ -6,11 +6,14 @@ import { copyText } from './copy.tsx';
 export interface Series {
   label: string;
   values: readonly (number | null)[];
+  /** Points of their own, without a line between them. */
+  isMarked?: boolean;
 }
 
 const COLOURS = ['--accent', '--wait', '--good', '--bad'];
 const DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3]];
 const HEIGHT = 220;
+const MARK_SIZE = 9;
 
 /**
  * Lines over time, or over units. Series differ by colour and by dash; "as table" shows the same figures as a table.
@@ -52,12 +55,12 @@ export function Chart({
         ],
         series: [
           {},
-          ...series.map(({ label }, index) => ({
+          ...series.map(({ label, isMarked = false }, index) => ({
             label,
             stroke: colour(COLOURS[index % COLOURS.length]!),
-            width: 2,
+            width: isMarked ? 0 : 2,
             dash: DASHES[index % DASHES.length],
-            points: { show: xs.length < 2 },
+            points: { show: isMarked || xs.length < 2, size: MARK_SIZE, width: 2, fill: colour('--card') },
             pxAlign: 0,
           })),
         ],

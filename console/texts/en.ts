@@ -1,3 +1,4 @@
+import { addOns } from './en/add-ons.ts';
 import { audit } from './en/audit.ts';
 import { clock } from './en/clock.ts';
 import { coupons } from './en/coupons.ts';
@@ -20,6 +21,7 @@ import { page } from './en/page.ts';
 import { parts } from './en/parts.ts';
 import { payments } from './en/payments.ts';
 import { plans } from './en/plans.ts';
+import { quotes } from './en/quotes.ts';
 import { search } from './en/search.ts';
 import { settings } from './en/settings.ts';
 import { subscriptions } from './en/subscriptions.ts';
@@ -29,6 +31,7 @@ import { webhooks } from './en/webhooks.ts';
 
 /** Every text of the console, one file a room. A further language is a second folder of this shape. */
 export const t = {
+  addOns,
   audit,
   clock,
   coupons,
@@ -51,6 +54,7 @@ export const t = {
   parts,
   payments,
   plans,
+  quotes,
   search,
   settings,
   subscriptions,

@@ -6,6 +6,7 @@ import { Shown } from '../../parts/states.tsx';
 import { When } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
 import type { Event } from './events.tsx';
+import { EventTrace } from './trace.tsx';
 
 /** One event by its transaction id, with all that was sent. */
 export function EventPage({ transactionId }: { transactionId: string }) {
@@ -39,6 +40,7 @@ export function EventPage({ transactionId }: { transactionId: string }) {
               ]}
             />
           </div>
+          <EventTrace transactionId={event.transaction_id} subscription={event.external_subscription_id} />
           <Section title={t.events.properties}>
             <pre class="json">{JSON.stringify(event.properties, null, 2)}</pre>
           </Section>

@@ -10,6 +10,7 @@ import { t } from '../../texts/en.ts';
 import { EventPage } from './event.tsx';
 import { SendEvent } from './send-event.tsx';
 import { Unmatched } from './unmatched.tsx';
+import { EventVolume } from './volume.tsx';
 
 export interface Event {
   svc_id: string;
@@ -58,7 +59,14 @@ function Explorer() {
           </>
         )}
       </div>
-      {isUnmatched ? <Unmatched /> : <List />}
+      {isUnmatched ? (
+        <Unmatched />
+      ) : (
+        <>
+          <EventVolume />
+          <List />
+        </>
+      )}
     </Page>
   );
 }

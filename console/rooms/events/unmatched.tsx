@@ -5,6 +5,7 @@ import { Empty, Shown } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { When } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
+import { reasonWords } from './reason-words.ts';
 
 interface Group {
   reason: string;
@@ -14,13 +15,6 @@ interface Group {
   last_seen_at: string;
   sample_transaction_ids: string[];
 }
-
-const REASONS: Record<string, string> = {
-  metric_not_found: t.events.reasonNoMetric,
-  subscription_not_found: t.events.reasonNoSubscription,
-  no_charge: t.events.reasonNoCharge,
-  property_missing: t.events.reasonNoProperty,
-};
 
 /** Events that nothing bills, by why; once the cause is mended they are matched again. */
 export function Unmatched() {
@@ -38,7 +32,7 @@ export function Unmatched() {
             rows={unmatched_summary}
             keyOf={({ reason, code }) => `${reason} ${code}`}
             columns={[
-              { head: t.events.why, cell: ({ reason }) => REASONS[reason] ?? reason.replaceAll('_', ' ') },
+              { head: t.events.why, cell: ({ reason }) => reasonWords(reason) },
               { head: t.events.metricCode, cell: ({ code }) => <code>{code}</code> },
               { head: t.events.title, cell: (group) => count(group.count), isNumber: true },
               { head: t.events.last, cell: ({ last_seen_at }) => <When at={last_seen_at} />, isExtra: true },

@@ -6,6 +6,7 @@ import { Shown } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Ago, When } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
+import { DeploymentHealth } from './health.tsx';
 
 interface Job {
   name: string;
@@ -35,6 +36,7 @@ export default function Operations() {
   const reading = useRead<{ jobs: Job[]; queues: Queue[] }>('/operations/jobs', { everySeconds: 5, asOperator: true });
   return (
     <Page title={t.operations.title} under={t.operations.under}>
+      <DeploymentHealth />
       <Shown of={reading} rows={10}>
         {({ jobs, queues }) => (
           <>

@@ -11,6 +11,7 @@ import { Shown } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { day, When } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
+import { BurnDown } from './burn-down.tsx';
 import { editsWallet, endsWallet, topsUp, voidsCredits } from './offers.ts';
 import type { Hold, Wallet } from './records.ts';
 import { Transactions } from './transactions.tsx';
@@ -68,6 +69,7 @@ export function WalletPage({ id }: { id: string }) {
               origin={{ path, formula: words.consumedFormula }}
             />
           </div>
+          <BurnDown path={path} />
           <Section title={words.transactions}>
             <Transactions wallet={wallet} />
           </Section>

@@ -32,10 +32,14 @@ export const WALLET_COLUMNS: readonly Column<Wallet>[] = [
   { head: words.ends, cell: ({ expiration_at }) => day(expiration_at), isExtra: true },
 ];
 
+/** Wallets that are used up within so many days run out soon. */
+const ENDING_DAYS = 7;
+
 /** Where did the credits go? */
 function List() {
   const { query } = route.value;
   const status = query.get('status') ?? 'active';
+  const isEnding = status === 'ending';
   const [wallet, ...others] = WALLET_COLUMNS;
   return (
     <Page title={words.title} under={words.under} actions={<Offers of={[makesWallet()]} />}>
@@ -45,6 +49,7 @@ function List() {
           name="status"
           options={[
             ['', words.active],
+            ['ending', words.ending],
             ['terminated', words.terminated],
           ]}
         />
@@ -54,7 +59,11 @@ function List() {
         path="/wallets"
         root="wallets"
         isUncounted
-        filters={{ statuses: [status], external_customer_id: query.get('customer') }}
+        filters={{
+          statuses: [isEnding ? 'active' : status],
+          days_left_to: isEnding ? ENDING_DAYS : undefined,
+          external_customer_id: query.get('customer'),
+        }}
         label={words.title}
         columns={[
           wallet!,

@@ -10,6 +10,7 @@ import { type PageMeta, Pager, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
 import { Deliveries, type Delivery } from './deliveries.tsx';
+import { EndpointHealth, HealthCells } from './health.tsx';
 
 export interface Endpoint {
   svc_id: string;
@@ -64,6 +65,7 @@ function List() {
                     head: t.webhooks.state,
                     cell: ({ status }) => <Badge of={status === 'enabled' ? 'active' : status} />,
                   },
+                  { head: t.webhooks.health.lastDay, cell: ({ svc_id }) => <HealthCells id={svc_id} /> },
                   {
                     head: t.webhooks.eventTypes,
                     cell: ({ event_types }) => (event_types ? t.webhooks.typeCount(event_types.length) : 'everything'),
@@ -146,6 +148,7 @@ function EndpointPage({ id }: { id: string }) {
               ]}
             />
           </div>
+          <EndpointHealth path={path} />
           <Section title={t.webhooks.deliveries}>
             <Deliveries list={deliveries} />
           </Section>

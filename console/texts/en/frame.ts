@@ -39,6 +39,8 @@ export const frame = {
   metrics: 'Metrics',
   features: 'Features',
   coupons: 'Coupons',
+  addOns: 'Add-ons',
+  quotes: 'Quotes',
   events: 'Events',
   webhooks: 'Webhooks',
   logs: 'Logs',

@@ -1,0 +1,129 @@
+import { route, to } from '../../frame/route.ts';
+import { can } from '../../frame/session.ts';
+import { useRead } from '../../frame/use-read.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import { Offers } from '../../parts/offers.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Choices, SearchField } from '../../parts/table.tsx';
+import { day, When } from '../../parts/times.tsx';
+import { t } from '../../texts/en.ts';
+import { makesQuote, type Sold } from './offers.ts';
+import { OrderTable } from './order.tsx';
+import { QuotePage } from './quote.tsx';
+import type { Order, OrderForm, Quote } from './records.ts';
+
+const words = t.quotes;
+
+export default function Quotes() {
+  const { id } = route.value;
+  return id === undefined ? <List /> : <QuotePage key={id} id={id} />;
+}
+
+/** What is agreed? */
+function List() {
+  const show = route.value.query.get('show') ?? '';
+  return (
+    <Page title={words.title} under={words.under} actions={can('quote', 'write') && <NewQuote />}>
+      <div class="bar">
+        <Choices
+          label={words.which}
+          name="show"
+          options={[
+            ['', words.quotes],
+            ...(can('order_form') ? [['forms', words.forms] as const] : []),
+            ...(can('order') ? [['orders', words.orders] as const] : []),
+          ]}
+        />
+        {show === '' && <SearchField label={words.customerId} name="customer" />}
+      </div>
+      {show === 'forms' ? <Forms /> : show === 'orders' ? <Orders /> : <QuoteList />}
+    </Page>
+  );
+}
+
+/** Everything that can be offered is read with the page, so that the form has its choices. */
+function NewQuote() {
+  const addOns = useRead<{ add_ons: Sold[] }>(can('add_on') ? '/add_ons?per_page=100' : null);
+  const plans = useRead<{ plans: Sold[] }>(can('plan') ? '/plans?per_page=100' : null);
+  const sold = [
+    ...(plans.data?.plans ?? []).map((plan) => ({ ...plan, kind: 'plan' as const })),
+    ...(addOns.data?.add_ons ?? []).map((addOn) => ({ ...addOn, kind: 'add_on' as const })),
+  ];
+  return <Offers of={[makesQuote(sold)]} />;
+}
+
+function QuoteList() {
+  const { query } = route.value;
+  const status = query.get('status');
+  const customer = query.get('customer');
+  return (
+    <>
+      <div class="bar">
+        <Choices
+          label={words.state}
+          name="status"
+          options={[
+            ['', t.list.all],
+            ['draft', words.draft],
+            ['approved', words.approved],
+            ['voided', words.voided],
+          ]}
+        />
+      </div>
+      <Listing<Quote>
+        path="/quotes"
+        root="quotes"
+        isUncounted
+        filters={{
+          ...(status ? { status: [status] } : {}),
+          ...(customer ? { external_customer_id: [customer] } : {}),
+        }}
+        label={words.title}
+        columns={[
+          { head: words.number, cell: ({ number }) => number },
+          { head: words.kind, cell: ({ order_type }) => words.kinds[order_type] ?? order_type },
+          {
+            head: words.version,
+            cell: ({ current_version }) => current_version?.version ?? '–',
+            isNumber: true,
+            isExtra: true,
+          },
+          {
+            head: words.state,
+            cell: ({ current_version: version }) => (version ? <Badge of={version.status} /> : '–'),
+          },
+          { head: words.made, cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
+        ]}
+        href={({ svc_id }) => to('quotes', svc_id)}
+        empty={{ title: words.none, children: <p class="soft">{words.noneHint}</p> }}
+      />
+    </>
+  );
+}
+
+const Forms = () => (
+  <Listing<OrderForm>
+    path="/order_forms"
+    root="order_forms"
+    label={words.forms}
+    columns={[
+      { head: words.number, cell: ({ number }) => number },
+      {
+        head: words.state,
+        cell: ({ status }) => <Badge of={status} tone={status === 'generated' ? 'wait' : undefined} />,
+      },
+      { head: words.expires, cell: ({ expires_at }) => day(expires_at) },
+      { head: words.signed, cell: ({ signed_at }) => <When at={signed_at} />, isExtra: true },
+      { head: words.made, cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
+    ]}
+    href={({ svc_quote_id }) => to('quotes', svc_quote_id)}
+    empty={{ title: words.noForms, children: <p class="soft">{words.noFormsHint}</p> }}
+  />
+);
+
+function Orders() {
+  const page = route.value.query.get('page') ?? 1;
+  const list = useRead<{ orders: Order[] }>(`/orders?per_page=25&page=${page}`);
+  return <OrderTable of={list} />;
+}
