@@ -20,8 +20,11 @@ const LONGEST_PAUSE_MS = 60_000;
 const STEADY_MS = 60_000;
 const NO_LAG: Lag = { messages: null, seconds: null };
 const ERROR_MAX = 500;
+const SILENT = { status: 'retrying', error: 'the source does not answer' } as const;
 /** How long a source may take to say its lag: a broker that is silent must not silence the process. */
 const LAG_WITHIN_MS = 1000;
+/** After so long without that answer the source counts as silent; requests to it take minutes to fail. */
+const SILENT_AFTER_MS = 10_000;
 
 export type ConnectorDeps = StreamDeps & { log: Log; metrics: Metrics };
 
@@ -50,10 +53,12 @@ export function runConnector(
   let isPaused = false;
   let lagOf: () => Lag | Promise<Lag> = () => NO_LAG;
   let asked: Promise<Lag> | undefined;
+  let askedAt = 0;
   let reading: AbortController | undefined;
 
   /** Asks again only when the former answer has come. */
   async function lag(): Promise<Lag> {
+    if (!asked) askedAt = performance.now();
     asked ??= (async () => lagOf())()
       .catch(() => NO_LAG) // the source is away, and its loop says so
       .finally(() => {
@@ -69,7 +74,9 @@ export function runConnector(
   const say = async () => {
     state.lag = await lag();
     measureLag(deps.metrics, connector, state.lag);
-    const [row] = await sayReading(deps.sql, connector, reader, state);
+    const isSilent = asked !== undefined && performance.now() - askedAt > SILENT_AFTER_MS;
+    const said = isSilent && state.status === 'running' ? { ...state, ...SILENT } : state;
+    const [row] = await sayReading(deps.sql, connector, reader, said);
     isPaused = row?.is_paused ?? false;
     if (isPaused) reading?.abort(new Error('paused'));
   };
@@ -127,6 +134,7 @@ export function runConnector(
       await source.run(host);
     } finally {
       lagOf = () => NO_LAG;
+      asked = undefined;
       reading.abort(new Error('the source has ended')); // what it left undelivered is read again
       await intake.idle();
       reading = undefined;

@@ -164,6 +164,8 @@ test('a source that never says its lag silences no process: it is seen, and is p
     return new Promise(() => {});
   });
   await until(async () => (await reader())?.lag_messages === null);
+  await until(async () => (await reader())?.status === 'retrying');
+  expect(await reader()).toMatchObject({ error: 'the source does not answer' });
   await pause(true);
   await until(async () => (await reader())?.status === 'paused');
   expect(asked).toBe(1);
