@@ -62,16 +62,17 @@ export function MailView({ html, text }: { html: string | null; text: string }) 
       {way.value === 'plain' || html === null ? (
         <pre class="json mail-text">{text}</pre>
       ) : (
-        <MailFrame
-          html={html}
-          look={`${way.value} ${isDark.value === undefined ? '' : isDark.value ? 'dark' : 'light'}`}
-        />
+        <MailFrame html={inLight(html, isDark.value)} isNarrow={way.value === 'narrow'} />
       )}
     </div>
   );
 }
 
-function MailFrame({ html, look }: { html: string; look: string }) {
+/** The mail as a reader in light or in dark shows it; undefined: as this browser does. A frame follows no other wish. */
+const inLight = (html: string, isDark: boolean | undefined): string =>
+  isDark === undefined ? html : html.replaceAll('(prefers-color-scheme: dark)', isDark ? 'all' : 'not all');
+
+function MailFrame({ html, isNarrow }: { html: string; isNarrow: boolean }) {
   const name = `mail-${useId()}`;
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.submit(), [html]);
@@ -81,7 +82,7 @@ function MailFrame({ html, look }: { html: string; look: string }) {
         <input type="hidden" name="token" value={session.value?.csrf_token ?? ''} />
         <input type="hidden" name="html" value={html} />
       </form>
-      <iframe class={`mail ${look}`} name={name} title={words.shownMail} sandbox="" />
+      <iframe class={isNarrow ? 'mail narrow' : 'mail'} name={name} title={words.shownMail} sandbox="" />
     </>
   );
 }
