@@ -2,7 +2,6 @@ import type { ModelName } from '../../../engine/ai/rating/model-name.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { OUT_OF_RANGE } from '../../../platform/schema/fields.ts';
@@ -36,19 +35,26 @@ export interface LiveRow {
   per: number;
 }
 
-/** Live rows of the layer with these models, the newest of each key first. To be called under the layer's lock. */
+/**
+ * Live rows of the layer with these models, the newest of each key first. To be called under the layer's lock.
+ *
+ * The models are looked up one by one: of rows that were just written Postgres knows nothing, and compared each with
+ * each model. Measured with 2 600 models of 20 800 prices: 9.4 s, and 0.1 s by the index.
+ */
 export const listLiveRows = ({ db, organizationId }: LayerScope, entries: readonly ModelName[]) => {
   const models = distinctModels(entries);
   return db<LiveRow[]>`
-  select id, provider, model, tier, kind, min_input_tokens, ${isoText(db, db`valid_from`)} as valid_from, cost, sell,
-    per
-  from price_entries
-  where ${organizationId === null ? db`organization_id is null` : db`organization_id = ${organizationId}`}
-    and (provider, model) in (
-      select * from unnest(${models.map(({ provider }) => provider)}::text[],
-        ${models.map(({ model }) => model)}::text[]))
-    and retracted_version is null
-  order by valid_from desc, book_version desc`;
+  select own.* from unnest(${models.map(({ provider }) => provider)}::text[],
+    ${models.map(({ model }) => model)}::text[]) asked (provider, model)
+  cross join lateral (
+    select id, provider, model, tier, kind, min_input_tokens, ${isoText(db, db`valid_from`)} as valid_from, cost,
+      sell, per, book_version
+    from price_entries
+    where ${organizationId === null ? db`organization_id is null` : db`organization_id = ${organizationId}`}
+      and provider = asked.provider and model = asked.model and retracted_version is null
+    offset 0
+  ) own
+  order by own.valid_from desc, own.book_version desc`;
 };
 
 /** The models of entries, each once. */
@@ -97,39 +103,44 @@ export function microseconds(utc: string): string {
 /**
  * Writes entries of a layer with its next version.
  *
- * @throws Refusal 422 entries: value_is_out_of_range, beyond what an organization may have
+ * @throws Refusal 422 entries: value_is_out_of_range, beyond what an organization may have, before anything is written
  */
 export async function writeEntries(
   { db, organizationId }: LayerScope,
   { added, version, now }: { added: SortedDrafts['added']; version: number; now: string },
 ): Promise<void> {
+  if (organizationId !== null) await refuseTooMany({ db, organizationId }, added);
+  const column = <Name extends keyof (typeof added)[number]>(name: Name) => added.map((entry) => entry[name]);
   await db`
     insert into price_entries (id, organization_id, provider, model, tier, kind, min_input_tokens, cost, sell, per,
       currency, valid_from, source, source_ref, book_version, created_at)
     select id, ${organizationId}::uuid, provider, model, tier, kind, min_input_tokens, cost, sell, per, currency,
       valid_from, source, source_ref, ${version}, ${now}::timestamptz
-    from jsonb_to_recordset(${json(added.map(texts))}::jsonb) as entry (id uuid, provider text, model text, tier text,
-      kind text, min_input_tokens bigint, cost numeric, sell numeric, per bigint, currency text,
-      valid_from timestamptz, source text, source_ref text)`;
-  if (organizationId !== null) await refuseTooMany({ db, organizationId }, added);
+    from unnest(${column('id')}::uuid[], ${column('provider')}::text[], ${column('model')}::text[],
+      ${column('tier')}::text[], ${column('kind')}::text[], ${column('min_input_tokens')}::bigint[],
+      ${added.map(({ cost }) => cost.toFixed())}::numeric[],
+      ${added.map(({ sell }) => sell?.toFixed() ?? null)}::numeric[], ${column('per')}::bigint[],
+      ${column('currency')}::text[], ${column('valid_from')}::timestamptz[], ${column('source')}::text[],
+      ${column('source_ref')}::text[])
+      as entry (id, provider, model, tier, kind, min_input_tokens, cost, sell, per, currency, valid_from, source,
+        source_ref)`;
 }
 
-/** Decimals as texts, which keep all digits. */
-const texts = ({ cost, sell, ...entry }: SortedDrafts['added'][number]) => ({
-  ...entry,
-  cost: cost.toFixed(),
-  sell: sell?.toFixed() ?? null,
-});
-
-async function refuseTooMany({ db, organizationId }: Scope, entries: readonly ModelName[]): Promise<void> {
-  const models = distinctModels(entries);
+/** Counts what there is, retracted ones too, with what would be added. */
+async function refuseTooMany({ db, organizationId }: Scope, added: readonly ModelName[]): Promise<void> {
   const [row] = await db<{ total: number; most: number }[]>`
-    select (select count(*) from price_entries where organization_id = ${organizationId}) as total,
-      (select coalesce(max(own), 0) from (
-        select count(*) as own from price_entries
-        where organization_id = ${organizationId} and (provider, model) in (
-          select * from unnest(${models.map(({ provider }) => provider)}::text[],
-            ${models.map(({ model }) => model)}::text[]))
-        group by provider, model) as model) as most`;
+    select coalesce(sum(own), 0)::bigint as total, coalesce(max(own), 0)::bigint as most
+    from (
+      select sum(entries) as own
+      from (
+        select provider, model, count(*) as entries from price_entries where organization_id = ${organizationId}
+        group by provider, model
+        union all
+        select provider, model, count(*) from unnest(${added.map(({ provider }) => provider)}::text[],
+          ${added.map(({ model }) => model)}::text[]) added (provider, model)
+        group by provider, model
+      ) counted
+      group by provider, model
+    ) of_model`;
   if (row!.total > ENTRIES_MAX || row!.most > ENTRIES_OF_MODEL_MAX) throw refuse.invalid({ entries: [OUT_OF_RANGE] });
 }
