@@ -19,8 +19,8 @@ export async function buildOnce(): Promise<void> {
     WAITING_PLACE,
     () => undefined,
     async () => {
-      // Absent in `npm run check`, whose tests start no servers.
-      const runId: string | undefined = inject('runId');
+      // Absent in `npm run check`, whose tests start no servers, and in a proof that is run by itself.
+      const runId: string | undefined = process.env.VITEST === undefined ? undefined : inject('runId');
       if (runId !== undefined && runId === (await readFile(BUILT_IN, 'utf8').catch(() => undefined))) return;
       await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: projectRoot() });
       await writeFile(BUILT_IN, runId ?? '');

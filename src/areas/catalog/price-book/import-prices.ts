@@ -17,7 +17,7 @@ import {
   writeEntries,
 } from './add-entries.ts';
 import { type LayerScope, lockBook, raiseBookVersion, raiseDeploymentVersion } from './book-locks.ts';
-import { MODEL_MAX_BYTES, PROVIDER_MAX_BYTES, TIER_MAX_BYTES } from './schema.ts';
+import { INPUT_TOKENS_MAX, MODEL_MAX_BYTES, PROVIDER_MAX_BYTES, SOURCE_MAX, TIER_MAX_BYTES } from './schema.ts';
 
 export interface ImportOptions {
   /** Whose file it is; `sample`: ours, of the form of `meterstone`. */
@@ -99,7 +99,7 @@ function readFile(content: unknown, { source, acceptZero }: ImportOptions): Pric
   return source === 'models_dev' ? readModelsDev(content, { acceptZero }) : readMeterstone(content);
 }
 
-/** Prices of the wanted providers whose names the book can hold; of equal places the last one. */
+/** Prices of the wanted providers whose names and places the book can hold; of equal places the last one. */
 function chosen(file: PriceFile, { providers }: ImportOptions): FilePrice[] {
   const wanted = providers && new Set(providers.map(providerName));
   const found = new Map<string, FilePrice>();
@@ -108,7 +108,9 @@ function chosen(file: PriceFile, { providers }: ImportOptions): FilePrice[] {
     const isStorable =
       isWithin(price.provider, PROVIDER_MAX_BYTES) &&
       isWithin(price.model, MODEL_MAX_BYTES) &&
-      isWithin(price.tier, TIER_MAX_BYTES);
+      isWithin(price.tier, TIER_MAX_BYTES) &&
+      isWithin(price.source_ref ?? '', SOURCE_MAX) &&
+      price.min_input_tokens <= INPUT_TOKENS_MAX;
     if (isStorable) found.set(keyOf(price, price.valid_from ?? ''), price);
     else file.skipped.invalid_name = (file.skipped.invalid_name ?? 0) + 1;
   }

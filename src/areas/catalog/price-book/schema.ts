@@ -13,13 +13,13 @@ import { instantField } from '../../../platform/schema/instant-field.ts';
 export const PROVIDER_MAX_BYTES = 64;
 export const MODEL_MAX_BYTES = 255;
 export const TIER_MAX_BYTES = 32;
-const SOURCE_MAX = 255;
+export const SOURCE_MAX = 255;
 /** How many entries one request may bring. */
 const ENTRIES_MAX = 1000;
 /** How many aliases an organization may have. */
 const ALIASES_MAX = 5000;
 /** Far above what any call holds. */
-const INPUT_TOKENS_MAX = 1_000_000_000_000;
+export const INPUT_TOKENS_MAX = 1_000_000_000_000;
 
 const tier = text({ maxBytes: TIER_MAX_BYTES }).refine((word) => /^[a-z0-9_-]+$/.test(word), INVALID);
 

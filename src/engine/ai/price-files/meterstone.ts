@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import { isKind, isTokenKind } from '../kinds.ts';
 import { STANDARD_TIER } from '../rating/price-row.ts';
 import { isObject, type PriceFile, priceFrom, skip, TOKENS_PER } from './read-price.ts';
@@ -28,12 +29,28 @@ export function readMeterstone(content: unknown): PriceFile {
       skip(file, 'invalid_price');
       continue;
     }
-    const { valid_from: from, source_ref: ref } = entry;
+    const { valid_from: from = null, source_ref: ref } = entry;
+    // A price whose time cannot be read must not hold at another one.
+    if (from !== null && !(isText(from) && isInstant(from))) {
+      skip(file, 'invalid_time');
+      continue;
+    }
     const place = { provider, model, tier, kind, min_input_tokens: Number(min), per: Number(per) };
-    const time = isText(from) && INSTANT.test(from) ? { valid_from: from } : {};
+    const time = isText(from) ? { valid_from: from } : {};
     file.prices.push({ ...place, cost, sell: sold, ...time, ...(isText(ref) ? { source_ref: ref } : {}) });
   }
   return file;
+}
+
+/** Whether a text is a time from the year 1 on: before it Postgres counts otherwise. */
+function isInstant(text: string): boolean {
+  if (!INSTANT.test(text) || text < '0001') return false;
+  try {
+    Temporal.Instant.from(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

@@ -413,6 +413,25 @@ describe('imports', () => {
     expect((await ok(bring(file, 'source=models_dev'))).import).toMatchObject({ models: 1, entries_new: 2 });
   });
 
+  test('leave out entries whose time or place the book cannot hold, and never let one hold at another time', async () => {
+    const entry = { provider: 'openai', model: 'alpha', kind: 'input', cost: '1' };
+    const entries = [
+      { ...entry, valid_from: '2026-02-31T00:00:00Z' },
+      { ...entry, valid_from: '2026-02-01T25:61:00Z' },
+      { ...entry, valid_from: '0000-01-01T00:00:00Z' },
+      { ...entry, valid_from: '2026-03-01T00:00:00+01:00' },
+      { ...entry, source_ref: 'a\u0000' },
+      { ...entry, source_ref: 'x'.repeat(256) },
+      { ...entry, model: 'beta', min_input_tokens: 999_999_999_999 },
+    ];
+    expect((await ok(bring({ entries }, 'source=meterstone'))).import).toMatchObject({
+      models: 1,
+      entries_new: 1,
+      skipped: { invalid_time: 4, invalid_name: 2 },
+    });
+    expect((await list()).map(({ model }) => model)).toEqual(['beta']);
+  });
+
   test.each([
     ['source=nobody', { source: ['value_is_invalid'] }],
     ['valid_from=soon', { valid_from: ['invalid_date'] }],
