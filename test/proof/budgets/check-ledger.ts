@@ -80,11 +80,26 @@ const windowsOf = (sql: Sql, organizationId: string, run: string) => sql`
   join budgets b on b.organization_id = w.organization_id and b.id = w.budget_id and b.match ->> 'run' = ${run}
   where w.organization_id = ${organizationId}`;
 
-/** By window: how far it is from its entries, open parts and events. */
+/** By window: how far it is from its entries, open parts and events. Events are counted once a budget, by group. */
 const listDrifts = (sql: Sql, organizationId: string, run: string) => sql<{ drift: string }[]>`
-  select (abs(w.spent - ledger.folded) + abs(w.held - ledger.held) + abs(ledger.all_of_it - counted.tokens))::text
-    as drift
-  from (select w.*, b.group_by, b.match from ${windowsOf(sql, organizationId, run)}) w
+  with own as materialized (
+    select w.*, b.group_by, b.match from ${windowsOf(sql, organizationId, run)}
+  ), counted as materialized (
+    select budget_id, group_values, sum((properties ->> 'tokens')::numeric) as tokens
+    from (
+      select budget.budget_id, e.properties, coalesce((
+          select jsonb_agg(e.properties ->> grouped.key order by grouped.place)
+          from unnest(budget.group_by) with ordinality as grouped (key, place)), '[]') as group_values
+      from (select distinct budget_id, group_by, match from own) budget
+      join events e on e.organization_id = ${organizationId} and e.external_subscription_id = 'ada-1'
+        and e.code = 'ai_usage' and e.deleted_at is null and e.properties @> budget.match
+    ) event
+    group by budget_id, group_values
+  )
+  select (abs(w.spent - ledger.folded) + abs(w.held - ledger.held)
+    + abs(ledger.all_of_it - coalesce(counted.tokens, 0)))::text as drift
+  from own w
+  left join counted on counted.budget_id = w.budget_id and counted.group_values = w.group_values
   cross join lateral (
     select coalesce(sum(amount) filter (where folded_at is not null), 0) as folded,
       coalesce(sum(amount), 0) as all_of_it,
@@ -92,15 +107,7 @@ const listDrifts = (sql: Sql, organizationId: string, run: string) => sql<{ drif
         select coalesce(sum(held), 0) from budget_hold_parts part where part.window_id = w.id and part.is_open
       ) as held
     from budget_entries entry where entry.organization_id = w.organization_id and entry.window_id = w.id
-  ) ledger
-  cross join lateral (
-    select coalesce(sum((e.properties ->> 'tokens')::numeric), 0) as tokens from events e
-    where e.organization_id = w.organization_id and e.external_subscription_id = 'ada-1' and e.code = 'ai_usage'
-      and e.deleted_at is null and e.properties @> w.match
-      and not exists (
-        select from unnest(w.group_by) with ordinality as grouped (key, place)
-        where e.properties ->> grouped.key is distinct from w.group_values ->> (grouped.place - 1)::int)
-  ) counted`;
+  ) ledger`;
 
 /** The most that was committed above the limit of a window, at any instant of its ledger and holds. */
 const mostCommitted = (sql: Sql, organizationId: string, run: string) => sql<{ above: string }[]>`
