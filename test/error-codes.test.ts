@@ -39,6 +39,7 @@ const NOT_CODES = new Set([
   'not_invoiced',
   'no_price',
   'invalid_price',
+  'invalid_time',
   'no_receiver_address',
   'already_paid',
   'amount_too_small',
