@@ -14,16 +14,20 @@ export async function measureHttp(environment: Environment, effort: Effort): Pro
   const rate = eventRate(effort, organization.apiKey, { label: 'http', at: Math.floor(Date.now() / 1000) });
 
   const stock = await startProcess(environment, 'bench/processes/stock-express.js');
+  const bare = await startProcess(environment, 'bench/processes/bare-http.js');
   const limited = await startProcess(environment, 'bench/processes/probe-ingress.js');
   const unlimited = await startProcess(environment, 'bench/processes/probe-ingress.js', { BENCH_LIMITER: 'off' });
   const figures = await interleave(effort.rounds, {
     baseline: rate(stock.url),
+    bare: rate(bare.url),
     limited: rate(limited.url),
     unlimited: rate(unlimited.url),
   });
-  await Promise.all([stock.stop(), limited.stop(), unlimited.stop()]);
+  await Promise.all([stock.stop(), bare.stop(), limited.stop(), unlimited.stop()]);
   findings.ratios.G1 = ratioOf(figures.limited, figures.baseline, figures.isNoisy);
   findings.ratios.G14 = ratioOf(figures.limited, figures.unlimited, figures.isNoisy);
+
+  const mostOfG1 = ratioOf(figures.bare, figures.baseline, figures.isNoisy);
 
   const one = await startProcess(environment, 'bench/processes/cluster.js', { BENCH_COPIES: '1' });
   const two = await startProcess(environment, 'bench/processes/cluster.js', { BENCH_COPIES: '2' });
@@ -33,6 +37,7 @@ export async function measureHttp(environment: Environment, effort: Effort): Pro
 
   findings.absolute = {
     'stock Express + JSON body': perSecond(median(figures.baseline)),
+    'bare node:http': `${perSecond(median(figures.bare))}, ${mostOfG1.median.toFixed(2)} (${mostOfG1.least.toFixed(2)} to ${mostOfG1.greatest.toFixed(2)}) of stock Express`,
     'full stack': perSecond(median(figures.limited)),
     'full stack without limiter': perSecond(median(figures.unlimited)),
     'one process in a cluster': perSecond(median(copies.baseline)),
