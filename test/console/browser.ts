@@ -25,9 +25,13 @@ export function lacksChromium(): boolean {
 export const launch = (): Promise<Browser> =>
   chromium.launch({ executablePath: chromiumPath()!, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 
+const PATIENCE_MS = 90_000;
+
 /** A page on which everything that a browser complains about is kept. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', ...options });
+  // Other files of the run want the processors too.
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
   const foreign: string[] = [];
