@@ -16,7 +16,7 @@ export const ceilings = {
     statements: 0.3,
     roundTrips: 0.3,
     redisCommands: 4,
-    walBytes: 3_500,
+    walBytes: 2_200,
     bufferHits: 90,
   },
   'event of a batch': {
@@ -24,7 +24,7 @@ export const ceilings = {
     statements: 0.03,
     roundTrips: 0.03,
     redisCommands: 0.3,
-    walBytes: 2_300,
+    walBytes: 2_200,
     bufferHits: 70,
   },
   delivery: { cpuUs: 200, statements: 0.1, roundTrips: 0.1, redisCommands: 8, walBytes: 3_800, bufferHits: 110 },

@@ -7,6 +7,7 @@ import { connectDatabase, type Sql } from '../../src/platform/db/connect.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { bringServices, type Services } from '../../src/platform/services/discover.ts';
 import { guardThrowaway } from '../../src/platform/services/guard.ts';
+import { ROLE, readSettings } from '../../src/platform/services/postgres-data.ts';
 
 /** Where the bench works: a schema and a Redis prefix of its own, removed at the end. */
 export interface Environment {
@@ -55,11 +56,11 @@ export async function openEnvironment(): Promise<Environment> {
     folder,
     sql,
     redis,
-    canReadLog: await openLog(sql),
+    canReadLog: await openLog(sql, { folder, isGiven: services.origin.postgres === 'given' }),
     versions: await versionsOf(sql, redis),
     async close() {
       await dropSchema(sql, name);
-      await sql`drop schema if exists bench_log cascade`;
+      if (services.origin.postgres === 'given') await sql`drop schema if exists bench_log cascade`;
       await deleteKeys(redis, name);
       redis.disconnect();
       await sql.end({ timeout: 1 });
@@ -116,15 +117,27 @@ async function guard({ pids }: Services, folder: string): Promise<() => void> {
   };
 }
 
-/** The extension that reads the log; a server of somebody else may lack it or forbid it. */
-async function openLog(sql: Sql): Promise<boolean> {
+/**
+ * The extension that reads the log. Only a superuser may make it: the own server has one, whose password stands beside
+ * its data; a server of somebody else may lack it or forbid it.
+ */
+async function openLog(sql: Sql, { folder, isGiven }: { folder: string; isGiven: boolean }): Promise<boolean> {
+  const own = isGiven ? undefined : await readSettings(await realpath(join(folder, 'postgres')));
+  const { host, port, database } = sql.options;
+  const superuser =
+    own && connectDatabase(`postgres://${ROLE}:${own.password}@${host[0]}:${port[0]}/${database}`, { connections: 1 });
+  const maker = superuser ?? sql;
   try {
-    await sql`create schema if not exists bench_log`;
-    await sql`create extension if not exists pg_walinspect schema bench_log`;
+    await maker`create schema if not exists bench_log`;
+    await maker`create extension if not exists pg_walinspect schema bench_log`;
+    await maker`grant usage on schema bench_log to public`;
+    await maker`grant execute on all functions in schema bench_log to public`;
     return true;
   } catch {
     // Costs are shown without the split then.
     return false;
+  } finally {
+    await superuser?.end();
   }
 }
 
