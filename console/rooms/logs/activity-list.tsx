@@ -36,12 +36,29 @@ const words = (type: string): string => {
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
 
+/** Rooms in which a record stands under its id, or under its code. */
+const ROOM_OF_ID: Record<string, string> = {
+  Invoice: 'invoices',
+  CreditNote: 'credit-notes',
+  Payment: 'payments',
+  Wallet: 'wallets',
+  Quote: 'quotes',
+};
+const ROOM_OF_CODE: Record<string, string> = {
+  Plan: 'plans',
+  BillableMetric: 'metrics',
+  Coupon: 'coupons',
+  Feature: 'features',
+  AddOn: 'add-ons',
+};
+
 function Subject({ of: { resource_type, resource_id, activity_object } }: { of: Activity }) {
-  const object = activity_object as { number?: string; code?: string; external_id?: string };
-  if (resource_type === 'Invoice') return <a href={to('invoices', resource_id)}>{object.number ?? 'draft'}</a>;
-  if (resource_type === 'Plan' && object.code) return <a href={to('plans', object.code)}>{object.code}</a>;
-  if (resource_type === 'Subscription' && object.external_id)
-    return <a href={to('subscriptions', object.external_id)}>{object.external_id}</a>;
-  if (resource_type === 'BillableMetric' && object.code) return <a href={to('metrics', object.code)}>{object.code}</a>;
-  return object.number ? <b>{object.number}</b> : object.code ? <b>{object.code}</b> : null;
+  const { number, code, external_id, name } = activity_object as Record<string, string | undefined>;
+  const room = ROOM_OF_ID[resource_type];
+  if (room !== undefined) return <a href={to(room, resource_id)}>{number ?? name ?? code ?? t.logs.openRecord}</a>;
+  if (resource_type === 'Subscription' && external_id)
+    return <a href={to('subscriptions', external_id)}>{external_id}</a>;
+  if (ROOM_OF_CODE[resource_type] !== undefined && code)
+    return <a href={to(ROOM_OF_CODE[resource_type], code)}>{code}</a>;
+  return number ? <b>{number}</b> : code ? <b>{code}</b> : null;
 }

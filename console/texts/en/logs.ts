@@ -1,4 +1,5 @@
 export const logs = {
+  openRecord: 'open',
   nothingHappened: 'Nothing has happened yet.',
   byApi: 'by API',
   byConsole: 'in the console',
