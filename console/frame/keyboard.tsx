@@ -53,10 +53,10 @@ export function Keyboard() {
     >
       <dl class="facts keys-list">
         {[
-          [t.frame.orCtrlK, 'search'],
-          [t.frame.jKEnter, t.frame.nextRowFormerRowOpen],
-          ['c', t.frame.copyTheCurlLinesOf],
-          [t.frame.esc, 'close'],
+          [t.frame.searchKeys, t.frame.searchShortcut],
+          [t.frame.rowKeys, t.frame.moveInRows],
+          ['c', t.frame.copyCurlLines],
+          [t.frame.closeKey, t.frame.closeShortcut],
           ...ROOMS.filter(mayOpen).map(({ letter, text }) => [`g ${letter}`, text]),
         ].map(([keys, what]) => (
           <div key={keys}>
@@ -68,7 +68,7 @@ export function Keyboard() {
         ))}
       </dl>
       <label class="field check">
-        <span>{t.frame.shortcutsOfOneKey}</span>
+        <span>{t.frame.singleKeyShortcuts}</span>
         <input
           type="checkbox"
           checked={isOn.value}
