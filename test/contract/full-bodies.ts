@@ -433,7 +433,7 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
       },
     },
     verifyMailSender: { body: { mail_sender: { code: '123456' } } },
-    updateMailSettings: { body: { mail_settings: { templates: { payment_failed: true } } } },
+    updateMailSettings: { body: { mail_settings: { templates: { payment_failed: true }, trial_days: 5 } } },
     updateMailTemplate: {
       body: { mail_template: { subject: '{number} of {seller}', intro: 'Dear {customer_name}', closing: 'Goodbye' } },
     },

@@ -118,3 +118,27 @@ test('verifications are kept 400 days and healed events 30, or as long as their 
   expect(await count('verifications', organizationId)).toBe(3);
   expect(await count('verifications', other)).toBe(1);
 });
+
+test('texts of mails go after 90 days and rows after 400, but for those on their way', async () => {
+  const mail = async (days: number, status: string) => {
+    const id = idFrom(days);
+    await sql`
+      insert into mails (id, organization_id, is_automatic, recipients, cc, bcc, subject, body, html, status,
+        created_at)
+      values (${id}, ${organizationId}, false, '{a@b.example}', '{}', '{}', 'Mail', 'Hello', '<p>', ${status},
+        ${daysAgo(days)})`;
+    return id;
+  };
+  const kept = [await mail(89, 'sent'), await mail(399, 'failed'), await mail(401, 'pending')];
+  for (const status of ['sent', 'failed', 'unsent']) await mail(401, status);
+  await retention.sweep(deps(), realNow());
+  const rows = await sql<{ id: string; body: string; html: string | null }[]>`
+    select id, body, html from mails where organization_id = ${organizationId}`;
+  const textOf = new Map(rows.map(({ id, body, html }) => [id, [body, html]]));
+  expect(textOf.size).toBe(3);
+  expect(kept.map((id) => textOf.get(id))).toEqual([
+    ['Hello', '<p>'],
+    ['', null],
+    ['Hello', '<p>'],
+  ]);
+});
