@@ -666,7 +666,7 @@ declare
   own constant text := current_schema();
   rows constant text[] := array['organizations', 'customer_numbers', 'customers', 'subscriptions',
     'invoice_subscriptions', 'coupons', 'applied_coupons', 'credit_notes', 'wallets', 'wallet_transactions',
-    'adjusted_fees', 'taxes', 'customer_taxes', 'vies_checks'];
+    'wallet_days', 'adjusted_fees', 'taxes', 'customer_taxes', 'vies_checks'];
   fees constant text[] := array['fees', 'fee_applied_taxes'];
   computed constant text[] := array['fees', 'invoice_applied_taxes', 'credits'];
   schema_name text;

@@ -44,6 +44,7 @@ const COPIED: Readonly<Record<string, Rows>> = {
   wallet_transactions: (tx, { organizationId, customerId }) => tx`
     organization_id = ${organizationId} and transaction_type = 'inbound' and wallet_id in (
       select id from wallets where organization_id = ${organizationId} and customer_id = ${customerId})`,
+  wallet_days: (tx) => tx`false`, // only written: when a wallet is used up is no part of an invoice
   taxes: (tx, { organizationId }) => tx`organization_id = ${organizationId}`, // EU taxes are made when they are needed
   customer_taxes: ofCustomer,
   vies_checks: ofCustomer,
