@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CountedFee, listEventsOfFee } from '../../../src/areas/invoices/fee-explanations/counted-events.ts';
 import { listFeeInputs } from '../../../src/areas/invoices/fee-explanations/queries.ts';
 import { keepEventKeys } from '../../support/keep-event-keys.ts';
+import { rowsOfEventsRead } from '../../support/rows-of-events-read.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { openStory, type Story } from '../../support/story.ts';
 
@@ -44,13 +45,9 @@ afterAll(() => service.stop());
 const list = (query = '') => story.client.get(`/fees/${fee.fee_id}/events?${query}`);
 
 test('the first page of the events behind a fee reads a bounded number of them', async () => {
-  const read = await service.sql.begin(async (tx) => {
-    const rows = await listEventsOfFee({ db: tx, organizationId: story.organizationId }, fee, { limit: 20, offset: 0 });
+  const read = await rowsOfEventsRead(service, async (db) => {
+    const rows = await listEventsOfFee({ db, organizationId: story.organizationId }, fee, { limit: 20, offset: 0 });
     expect(rows).toHaveLength(20);
-    const [row] = await tx<{ count: number }[]>`
-      select (seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint as count
-      from pg_stat_xact_user_tables where relname = 'events'`;
-    return row!.count;
   });
   // Two events share each instant: the page, and those that may come before its last one.
   expect(read).toBeLessThan(200);

@@ -29,6 +29,8 @@ export async function checkLedger(
   { run, answers, isAllHeld }: { run: string; answers: readonly Answered[]; isAllHeld: boolean },
 ): Promise<Checked> {
   const drifts = await listDrifts(sql, organizationId, run);
+  // Rows that came within the last minute: without statistics they are joined one by one.
+  await sql`analyze budget_holds, budget_hold_parts, budget_entries`;
   const [most] = isAllHeld ? await mostCommitted(sql, organizationId, run) : [];
   // A repetition shows the figures of its own time.
   const allowed = answers.filter((answer) => answer.allowed && !answer.isReplayed);

@@ -202,8 +202,8 @@ function foundEvents({ db, organizationId }: Scope, fee: CountedFee, part?: Wind
 }
 
 /**
- * The event of an id, looked up by itself. In a join, a guess at how many events were corrected decides between looking
- * them up and reading all events, and without statistics the guess is wrong: 60 000 were read for none corrected.
+ * The event of an id, looked up by itself. In a join, a guess at how many events were corrected would decide between
+ * looking them up and reading all events, and without statistics it is a guess in the dark.
  */
 const eventOf = ({ db, organizationId }: Scope, fee: CountedFee, id: Fragment): Fragment => db`
   (select * from ${eventsFor(db, fee)} e where e.organization_id = ${organizationId} and e.id = ${id} offset 0)`;

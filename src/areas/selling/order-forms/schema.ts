@@ -7,14 +7,18 @@ import { oneOf } from '../../../platform/schema/fields.ts';
 import { instantField } from '../../../platform/schema/instant-field.ts';
 import { EXECUTION_MODES } from '../orders/schema.ts';
 import { withoutRoot } from '../quotes/schema.ts';
-import { SIGN_BODY_LIMIT_BYTES } from './signed-document.ts';
+import { isTooLarge, SIGN_BODY_LIMIT_BYTES } from './signed-document.ts';
 
 /** Body of `POST /order_forms/{svc_id}/mark_as_signed`; every field is optional. Rule: quotes.md#routes. */
 export const OrderFormSign = z
   .object({
     order_form: z
       .object({
-        signed_document: z.string('invalid_format').max(SIGN_BODY_LIMIT_BYTES, 'file_too_large').nullish(),
+        signed_document: z
+          .string('invalid_format')
+          .max(SIGN_BODY_LIMIT_BYTES)
+          .refine((uri) => !isTooLarge(uri), 'file_too_large')
+          .nullish(),
         execution_mode: oneOf(EXECUTION_MODES).nullish(),
         execute_at: instantField().nullish(),
       })

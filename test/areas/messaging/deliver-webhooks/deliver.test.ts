@@ -227,9 +227,9 @@ test('status 410 disables the endpoint at once, ends its waiting deliveries and 
     response: 'the endpoint is disabled',
   });
   expect(await stage.readEndpoint(endpointId)).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
-  const mails = await stage.database.sql`
-    select recipients, body from sandbox_mails where organization_id = ${organization.organization_id}`;
-  expect(mails).toEqual([{ recipients: ['ops@acme.test'], body: expect.stringContaining(hooks.url) }]);
+  const owed = await stage.database.sql<{ payload: object }[]>`
+    select payload from after_steps where organization_id = ${organization.organization_id} and job = 'mail-notice'`;
+  expect(owed).toMatchObject([{ payload: { template: 'endpoint_disabled', resource_id: endpointId } }]);
   await stage.emit(organization, customers(1));
   expect(await stage.deliveries(endpointId)).toHaveLength(3);
   expect(hooks.hooks).toHaveLength(1);
