@@ -137,6 +137,7 @@ export const FIELD_ROWS: readonly CodeRow[] = [
     'More than is left of the transaction that is voided',
     'Void less',
   ],
+  ['file_too_large', 'markOrderFormAsSigned', 'The signed document has 10 MiB or more', 'Send a smaller one'],
   [
     'fixed_charge_model_changed',
     'quotes',
