@@ -40,7 +40,7 @@ describe.skipIf(lacksChromium())('rooms of the console that show sums', () => {
     await until(async () => {
       const { body } = await company.client.get(`/webhook_endpoints/${endpointId}/health`);
       return body.health.succeeded > 0 || undefined;
-    });
+    }, 120_000);
   }, 240_000);
   afterAll(async () => {
     await browser?.close();

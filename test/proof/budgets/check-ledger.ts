@@ -28,9 +28,9 @@ export async function checkLedger(
   organizationId: string,
   { run, answers, isAllHeld }: { run: string; answers: readonly Answered[]; isAllHeld: boolean },
 ): Promise<Checked> {
-  const drifts = await listDrifts(sql, organizationId, run);
   // Rows that came within the last minute: without statistics they are joined one by one.
-  await sql`analyze budget_holds, budget_hold_parts, budget_entries`;
+  await sql`analyze events, budgets, budget_windows, budget_holds, budget_hold_parts, budget_entries`;
+  const drifts = await listDrifts(sql, organizationId, run);
   const [most] = isAllHeld ? await mostCommitted(sql, organizationId, run) : [];
   // A repetition shows the figures of its own time.
   const allowed = answers.filter((answer) => answer.allowed && !answer.isReplayed);
@@ -113,19 +113,21 @@ const listDrifts = (sql: Sql, organizationId: string, run: string) => sql<{ drif
 
 /** The most that was committed above the limit of a window, at any instant of its ledger and holds. */
 const mostCommitted = (sql: Sql, organizationId: string, run: string) => sql<{ above: string }[]>`
-  with change as (
+  with change as materialized (
     select part.window_id, hold.created_at as at, part.held as amount
-    from budget_hold_parts part join budget_holds hold on hold.id = part.hold_id
+    from budget_hold_parts part
+    join budget_holds hold on hold.organization_id = part.organization_id and hold.id = part.hold_id
     where part.organization_id = ${organizationId}
     union all
     select part.window_id, coalesce(hold.closed_at, hold.expires_at), -part.held
-    from budget_hold_parts part join budget_holds hold on hold.id = part.hold_id
+    from budget_hold_parts part
+    join budget_holds hold on hold.organization_id = part.organization_id and hold.id = part.hold_id
     where part.organization_id = ${organizationId} and not part.is_open
     union all
     select window_id, created_at, amount from budget_entries where organization_id = ${organizationId}
   ), instant as (
     select window_id, at, sum(amount) as amount from change group by window_id, at
-  ), running as (
+  ), running as materialized (
     select window_id, sum(amount) over (partition by window_id order by at) as committed from instant
   )
   select coalesce(max(running.committed - w.most), 0)::text as above
