@@ -82,14 +82,19 @@ export async function listDeliveries(
   { filters, page }: { filters: DeliveryFilters; page: Page },
 ): Promise<{ rows: readonly DeliveryRow[]; total: Counted }> {
   const { limit, offset } = limitOf(page);
+  // Without a condition on events the page is found before they are read: otherwise, where Postgres expects few
+  // deliveries, it reads the event of each to sort them.
+  const isOfEvents = filters.event_types !== undefined || filters.search_term !== undefined;
+  const ofEvents = db`join webhook_events e on e.id = d.event_id`;
   const chosen = db`
-    webhook_deliveries d join webhook_events e on e.id = d.event_id
+    webhook_deliveries d ${isOfEvents ? ofEvents : db``}
     where d.organization_id = ${organizationId} and d.webhook_endpoint_id = ${endpointId} ${conditions(db, filters)}`;
+  const order = db`order by d.updated_at desc, d.created_at desc, d.id desc`;
   return boundedPage(page, {
     rows: () => db<DeliveryRow[]>`
-      select ${columns(db)} from ${chosen}
-      order by d.updated_at desc, d.created_at desc, d.id desc
-      limit ${limit} offset ${offset}`,
+      select ${columns(db)}
+      from (select d.* from ${chosen} ${order} limit ${limit} offset ${offset}) d ${ofEvents}
+      ${order}`,
     count: () => countMatching(db, chosen),
   });
 }
