@@ -54,6 +54,7 @@ const COPIED = [
   'subscriptions',
   'taxes',
   'vies_checks',
+  'wallet_days',
   'wallet_transactions',
   'wallets',
 ];
