@@ -50,14 +50,16 @@ const noStepsLeft = (story: Story) =>
     return rows.length === 0 || undefined;
   });
 
-const wallet = async (story: Story, fields: object = {}): Promise<Shown> =>
-  (
-    await ok(
-      story.client.post('/wallets', {
-        wallet: { external_customer_id: 'acme', rate_amount: '1', currency: 'USD', code: 'main', ...fields },
-      }),
-    )
-  ).wallet;
+/** A wallet whose first credits are there: they are granted by a step of their own. */
+const wallet = async (story: Story, fields: { name?: string; granted_credits?: string } = {}): Promise<Shown> => {
+  const body = { external_customer_id: 'acme', rate_amount: '1', currency: 'USD', code: 'main', ...fields };
+  const made: Shown = (await ok(story.client.post('/wallets', { wallet: body }))).wallet;
+  const due = Number(fields.granted_credits ?? 0) * 100;
+  return until(async () => {
+    const shown: Shown = (await ok(story.client.get(`/wallets/${made.svc_id}`))).wallet;
+    return shown.balance_cents === due ? shown : undefined;
+  });
+};
 
 /** Runs the step of a notice by hand. */
 const run = (story: Story, payload: StepPayload<'mail-notice'>, now = payload.at) =>
