@@ -113,6 +113,12 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
   await made('/subscriptions', {
     subscription: { external_customer_id: SOMEBODY, external_id: 'running', plan_code: 'plan' },
   });
+  // Before there is a coupon or a credit that it could bear.
+  const paid = await found(
+    `/customers/${SOMEBODY}/invoices`,
+    'invoices',
+    ({ payment_status }) => payment_status === 'succeeded',
+  );
   await made('/subscriptions/running/alerts', {
     alert: { alert_type: 'current_usage_amount', code: 'alert', thresholds: [{ code: 'first', value: 100 }] },
   });
@@ -161,11 +167,6 @@ export async function buildWorld(client: Client, sql: Sql): Promise<World> {
     `/wallets/${wallet.svc_id}/wallet_transactions`,
     'wallet_transactions',
     ({ status }) => status === 'settled',
-  );
-  const paid = await found(
-    `/customers/${SOMEBODY}/invoices`,
-    'invoices',
-    ({ payment_status }) => payment_status === 'succeeded',
   );
   const invoice = (await client.get(`/invoices/${paid.svc_id}`)).body.invoice;
   const { credit_note } = await made('/credit_notes', {

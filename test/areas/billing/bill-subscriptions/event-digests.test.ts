@@ -72,8 +72,15 @@ const correct = async (correction: object) => {
   expect(answer.status, answer.text).toBe(200);
 };
 
-/** Once nothing is owed to events any more: last values and members are in the rollups. */
-const settled = () => until(async () => (await service.sql`select from event_batches`).length === 0);
+/** Once nothing is owed to events any more: the sums of all shapes are built, last values and members are in them. */
+const settled = () =>
+  until(async () => {
+    const owed = await service.sql`
+      select from event_batches
+      union all select from after_steps where organization_id = ${story.organizationId}
+      union all select from usage_shapes where organization_id = ${story.organizationId} and state = 'building'`;
+    return owed.length === 0 || undefined;
+  });
 
 interface Mark {
   code: string;
