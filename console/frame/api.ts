@@ -44,6 +44,12 @@ export async function read<Answer>(path: string, organizationId = organization.p
   }
 }
 
+/** Reads the answer of a path in another form than JSON, such as `text/csv`. */
+export async function readFile(path: string, accept: string): Promise<Blob> {
+  const answer = await exchange('GET', path, { organizationId: organization.peek()?.svc_id ?? '', accept });
+  return answer.ok ? answer.blob() : bodyOf(answer);
+}
+
 /** Asks what is sent as a POST and changes nothing: estimates, previews, checks. */
 export async function ask<Answer>(path: string, body: unknown): Promise<Answer> {
   const organizationId = organization.peek()?.svc_id ?? '';
@@ -76,7 +82,7 @@ export async function write<Answer>(
 async function exchange(
   method: string,
   path: string,
-  { organizationId, body, key }: { organizationId: string; body?: unknown; key?: string },
+  { organizationId, body, key, accept }: { organizationId: string; body?: unknown; key?: string; accept?: string },
 ): Promise<Response> {
   if (method === 'GET') noteRequest({ method, path });
   const answer = await fetch(`/api/v1${path}`, {
@@ -84,6 +90,7 @@ async function exchange(
     headers: {
       'x-console-token': session.peek()?.csrf_token ?? '',
       'x-console-organization': organizationId,
+      ...(accept === undefined ? {} : { accept }),
       ...(key === undefined ? {} : { 'idempotency-key': key }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },

@@ -170,6 +170,14 @@ export const ROOMS: readonly Room[] = [
     load: () => import('../rooms/audit/audit.tsx'),
   },
   {
+    name: 'ledger',
+    text: t.frame.ledger,
+    letter: 'j',
+    group: 'run',
+    needs: 'ledger',
+    load: () => import('../rooms/ledger/ledger.tsx'),
+  },
+  {
     name: 'settings',
     text: t.frame.settings,
     letter: ',',

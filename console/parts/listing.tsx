@@ -16,6 +16,8 @@ export interface ListOf<Row> {
   /** Whether the API may leave the number of all records out, which costs it most. */
   isUncounted?: boolean;
   everySeconds?: number;
+  /** Whether the API gives the oldest record first. */
+  isOldestFirst?: boolean;
   label: string;
   columns: readonly Column<Row>[];
   keyOf?: (row: Row) => string;
@@ -31,6 +33,7 @@ export function Listing<Row>({
   filters = {},
   isUncounted = false,
   everySeconds,
+  isOldestFirst,
   label,
   columns,
   keyOf = (row) => (row as { svc_id: string }).svc_id,
@@ -48,7 +51,7 @@ export function Listing<Row>({
         return (
           <>
             <Table label={label} rows={rows} columns={columns} keyOf={keyOf} href={href} />
-            <Pager meta={answer.meta} />
+            <Pager meta={answer.meta} isOldestFirst={isOldestFirst ?? false} />
           </>
         );
       }}
@@ -58,18 +61,28 @@ export function Listing<Row>({
 
 /** Filters that leave nothing can be taken away one by one; without any, the page says what would stand here. */
 export function NothingFound({ title, children }: ListOf<never>['empty']) {
-  const chosen = [...route.value.query].filter(([name]) => name !== 'show');
+  const chosen = [...route.value.query.keys()].filter((name) => name !== 'show');
   if (chosen.length === 0) return <Empty title={title}>{children}</Empty>;
   return (
     <Empty title={t.list.nothingLikeThat}>
-      <p class="chips">
-        {chosen.map(([name, value]) => (
-          <button key={name} type="button" class="chip" onClick={() => setFilters({ [name]: undefined })}>
-            {name === 'page' ? t.list.page(value) : value} <span aria-hidden="true">✕</span>
-            <span class="unseen">{t.list.remove}</span>
-          </button>
-        ))}
-      </p>
+      <Chips of={chosen} textOf={(name, value) => (name === 'page' ? t.list.page(value) : value)} />
     </Empty>
+  );
+}
+
+/** Filters of the address, each of which can be taken away. */
+export function Chips({ of, textOf }: { of: readonly string[]; textOf: (name: string, value: string) => string }) {
+  const { query } = route.value;
+  const chosen = of.filter((name) => query.get(name));
+  if (chosen.length === 0) return null;
+  return (
+    <p class="chips">
+      {chosen.map((name) => (
+        <button key={name} type="button" class="chip" onClick={() => setFilters({ [name]: undefined })}>
+          {textOf(name, query.get(name) ?? '')} <span aria-hidden="true">✕</span>
+          <span class="unseen">{t.list.remove}</span>
+        </button>
+      ))}
+    </p>
   );
 }

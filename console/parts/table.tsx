@@ -9,6 +9,8 @@ export interface Column<Row> {
   isNumber?: boolean;
   /** Left out on narrow screens. */
   isExtra?: boolean;
+  /** Below the rows: the sum of the column, or what it is the sum of. */
+  foot?: string;
 }
 
 /** Rows of a list; `href` makes each row lead to its record. `j`, `k` and Enter move between rows. */
@@ -66,6 +68,17 @@ export function Table<Row>({
             );
           })}
         </tbody>
+        {columns.some(({ foot }) => foot !== undefined) && (
+          <tfoot>
+            <tr>
+              {columns.map((column) => (
+                <td key={column.head} class={classOf(column)}>
+                  {column.foot}
+                </td>
+              ))}
+            </tr>
+          </tfoot>
+        )}
       </table>
     </div>
   );
@@ -80,13 +93,13 @@ export interface PageMeta {
 }
 
 /** Buttons to the next and the former page; the page is part of the address. */
-export function Pager({ meta }: { meta: PageMeta }) {
+export function Pager({ meta, isOldestFirst = false }: { meta: PageMeta; isOldestFirst?: boolean }) {
   const { prev_page: before, next_page: next, total_count: total, current_page: page } = meta;
   if (!before && !next && (total ?? 0) < 2) return null;
   return (
     <nav class="pager" aria-label={t.parts.pages}>
       <button type="button" class="quiet" disabled={!before} onClick={() => setFilters({ page: String(before) })}>
-        {t.parts.newer}
+        {isOldestFirst ? t.parts.earlier : t.parts.newer}
       </button>
       <span class="soft">
         {t.parts.page}
@@ -95,7 +108,7 @@ export function Pager({ meta }: { meta: PageMeta }) {
         {total === null ? '' : t.parts.total(total.toLocaleString())}
       </span>
       <button type="button" class="quiet" disabled={!next} onClick={() => setFilters({ page: String(next) })}>
-        {t.parts.older}
+        {isOldestFirst ? t.parts.later : t.parts.older}
       </button>
     </nav>
   );
@@ -150,5 +163,19 @@ export function SearchField({ label, name = 'q' }: { label: string; name?: strin
         onSearch={(event: Event) => setFilters({ [name]: (event.currentTarget as HTMLInputElement).value.trim() })}
       />
     </form>
+  );
+}
+
+/** A day as a filter of the address, `YYYY-MM-DD`. */
+export function DateField({ label, name }: { label: string; name: string }) {
+  return (
+    <label class="date-field">
+      <span class="soft">{label}</span>
+      <input
+        type="date"
+        value={route.value.query.get(name) ?? ''}
+        onChange={(event) => setFilters({ [name]: (event.currentTarget as HTMLInputElement).value })}
+      />
+    </label>
   );
 }

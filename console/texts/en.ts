@@ -12,6 +12,7 @@ import { frame } from './en/frame.ts';
 import { home } from './en/home.ts';
 import { invoices } from './en/invoices.ts';
 import { keys } from './en/keys.ts';
+import { ledger } from './en/ledger.ts';
 import { list } from './en/list.ts';
 import { logs } from './en/logs.ts';
 import { mails } from './en/mails.ts';
@@ -45,6 +46,7 @@ export const t = {
   home,
   invoices,
   keys,
+  ledger,
   list,
   logs,
   mails,

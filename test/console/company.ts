@@ -9,6 +9,8 @@ export interface Company extends Story {
   invoiceId: string;
   creditNoteId: string;
   walletId: string;
+  /** Of the ledger: what finalizing the invoice booked. */
+  transactionId: string;
 }
 
 /** Two months of a company that sells calls: invoices, payments, a credit note, a wallet, a coupon, a feature. */
@@ -95,11 +97,13 @@ export async function openCompany(service: TestService): Promise<Company> {
     const { body } = await client.get(`/wallets/${wallet.svc_id}`);
     return body.wallet.balance_cents === 5000 || undefined;
   });
+  const { ledger_entries } = await ok(client.get(`/ledger/entries?invoice_id=${invoice!.svc_id}`));
   return {
     ...story,
     apiKey: client.organization.api_key,
     invoiceId: invoice!.svc_id,
     creditNoteId: credit_note.svc_id,
     walletId: wallet.svc_id,
+    transactionId: ledger_entries[0].svc_transaction_id,
   };
 }

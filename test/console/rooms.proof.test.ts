@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildOnce } from '../support/build-once.ts';
@@ -143,6 +144,45 @@ describe.skipIf(lacksChromium())('rooms of the console', () => {
     await page.getByText('by hand').first().waitFor();
   });
 
+  story('debit and credit meet, and an invoice leads to what was booked for it', 'Ledger', async (page, root) => {
+    const { trial_balance } = (await company.client.get('/ledger/trial_balance')).body;
+    const [{ total_debit_cents: cents }] = trial_balance.currencies;
+    await page.getByText('balanced', { exact: true }).waitFor();
+    const total = `$${(cents / 100).toLocaleString('en-US', { minimumFractionDigits: 2 })}`;
+    expect(await page.locator('tfoot td').allTextContents()).toEqual(['Total', total, total]);
+    await page.getByLabel('At the end of').fill('2029-12-31');
+    await page.getByText('Nothing was booked until the end of this day.').waitFor();
+    await page.getByLabel('At the end of').fill('');
+    await page.getByRole('link', { name: 'Due on invoices' }).click();
+    await page.getByRole('button', { name: 'Due on invoices' }).waitFor();
+    await page.goto(`${root}/invoices/${company.invoiceId}`);
+    await page.getByRole('link', { name: 'its entries' }).click();
+    const entries = await company.client.get(`/ledger/entries?invoice_id=${company.invoiceId}`);
+    const rows = page.getByRole('region', { name: 'Entries' }).locator('tbody tr');
+    await until(async () => (await rows.count()) === entries.body.ledger_entries.length || undefined);
+    const [file] = await Promise.all([page.waitForEvent('download'), press(page, 'CSV')]);
+    const text = await readFile(await file.path(), 'utf8');
+    expect(text.trim().split('\r\n')).toHaveLength(1 + entries.body.ledger_entries.length);
+    await page.getByRole('link', { name: 'Invoice finalized' }).first().click();
+    await page.getByRole('heading', { name: 'Invoice finalized' }).waitFor();
+    const [, , , debit, credit] = await page.locator('tfoot td').allTextContents();
+    expect(debit).toMatch(/^\$\d/);
+    expect(credit).toBe(debit);
+  });
+
+  test('the ledger of a new organization says what would stand there', async () => {
+    const { page, context, complaints } = await openPage(browser);
+    const { organization } = await service.org();
+    const root = await signIn(page, organization.api_key);
+    for (const show of ['', '?show=accounts', '?show=entries']) {
+      await page.goto(`${root}/ledger${show}`);
+      await page.getByText('Nothing is booked yet').waitFor();
+      await expectAccessible(page, `ledger${show}`);
+    }
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
   story('a mail that a sandbox keeps is found', 'Mails', async (page) => {
     await page.getByText('A sandbox sends no mail').first().waitFor();
     await page.locator('main a[data-row]').first().click();
@@ -243,6 +283,11 @@ describe.skipIf(lacksChromium())('rooms of the console', () => {
     'features/seats',
     'audit',
     'audit?show=runs',
+    'ledger',
+    'ledger?at=2030-01-31',
+    'ledger?show=accounts',
+    'ledger?show=entries&account=receivable',
+    `ledger/${company.transactionId}`,
     'mails',
     'settings',
     'settings/entities',

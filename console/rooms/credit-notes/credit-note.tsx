@@ -4,6 +4,7 @@ import { to } from '../../frame/route.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { money } from '../../parts/amounts.ts';
 import { copyText, Id } from '../../parts/copy.tsx';
+import { inLedger } from '../../parts/in-ledger.tsx';
 import { type Offer, Offers } from '../../parts/offers.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
 import { Shown } from '../../parts/states.tsx';
@@ -74,6 +75,7 @@ export function CreditNotePage({ id }: { id: string }) {
                   [words.description, note.description],
                   [words.issued, day(note.issuing_date)],
                   [t.page.made, <When at={note.created_at} />],
+                  ...inLedger('credit_note', note.svc_id),
                   [t.page.id, <Id of={note.svc_id} />],
                 ]}
               />

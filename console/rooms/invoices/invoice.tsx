@@ -4,6 +4,7 @@ import { useRead } from '../../frame/use-read.ts';
 import { money } from '../../parts/amounts.ts';
 import { Badge, InvoiceBadge } from '../../parts/badge.tsx';
 import { copyText, Id } from '../../parts/copy.tsx';
+import { inLedger } from '../../parts/in-ledger.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
 import { customerName, type Invoice } from '../../parts/records.ts';
 import { Shown } from '../../parts/states.tsx';
@@ -106,6 +107,7 @@ export function InvoicePage({ id }: { id: string }) {
                   ),
                   [t.invoices.made, <When at={invoice.created_at} />],
                   [t.invoices.voided, invoice.voided_at && <When at={invoice.voided_at} />],
+                  ...inLedger('invoice', invoice.svc_id),
                   [t.invoices.id, <Id of={invoice.svc_id} />],
                 ]}
               />

@@ -3,6 +3,7 @@ import { useRead } from '../../frame/use-read.ts';
 import { money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Id } from '../../parts/copy.tsx';
+import { inLedger } from '../../parts/in-ledger.tsx';
 import { type Offer, Offers } from '../../parts/offers.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
 import { Shown } from '../../parts/states.tsx';
@@ -61,6 +62,7 @@ export function PaymentPage({ id }: { id: string }) {
                   [words.reference, payment.reference],
                   [words.atProvider, payment.provider_payment_id && <Id of={payment.provider_payment_id} />],
                   [words.expected, payment.expected_settlement_date && day(payment.expected_settlement_date)],
+                  ...inLedger('payment', payment.svc_id),
                   [t.page.id, <Id of={payment.svc_id} />],
                 ]}
               />

@@ -5,6 +5,7 @@ import { decimal, money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Figure } from '../../parts/figure.tsx';
+import { inLedger } from '../../parts/in-ledger.tsx';
 import { Offers } from '../../parts/offers.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
 import { Shown } from '../../parts/states.tsx';
@@ -84,6 +85,7 @@ export function WalletPage({ id }: { id: string }) {
                   [words.ends, day(wallet.expiration_at)],
                   [words.synced, <When at={wallet.last_balance_sync_at} />],
                   [t.page.made, <When at={wallet.created_at} />],
+                  ...inLedger('wallet', wallet.svc_id),
                   [t.page.id, <Id of={wallet.svc_id} />],
                 ]}
               />

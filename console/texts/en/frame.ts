@@ -49,6 +49,7 @@ export const frame = {
   mails: 'Mails',
   keys: 'API keys',
   audit: 'Audit',
+  ledger: 'Ledger',
   settings: 'Settings',
   operations: 'Operations',
   linkUsed: 'This link was used already or is older than 10 minutes. Make a new one, or sign in with a key.',

@@ -33,6 +33,8 @@ export const parts = {
   copyRequestId: 'Copy request id',
   tryAgain: 'Try again',
   pages: 'Pages',
+  earlier: '← Earlier',
+  later: 'Later →',
   newer: '← Newer',
   page: 'Page ',
   total: (one: unknown) => ` · ${one} in all`,
