@@ -115,6 +115,7 @@ export interface SourceHost {
   deliver(messages: readonly StreamMessage[], until?: AbortSignal): Promise<Delivered>;
   /** Resolves while fewer messages wait to be stored than a source may read ahead (back-pressure). */
   room(): Promise<void>;
+  // What follows up to `objects` is kept in the database, and throws ServiceTrouble.
   /** Stored checkpoints whose key begins with a text. */
   checkpoints(prefix: string): Promise<Checkpoint[]>;
   /** Forgets a checkpoint, because its part was made anew at the source. */
@@ -141,7 +142,7 @@ export interface StreamSource {
    * Reads until the signal is aborted, then resolves with nothing left open. It is run again, after a pause, when it
    * throws.
    *
-   * @throws SourceTrouble, or any error: the source is away, or refuses
+   * @throws SourceTrouble, or any error: the source is away, or refuses; ServiceTrouble as the host has thrown it
    */
   run(host: SourceHost): Promise<void>;
 }
@@ -151,5 +152,19 @@ export class SourceTrouble extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'SourceTrouble';
+  }
+}
+
+/**
+ * The service itself could not keep what a source asked it to keep. It says nothing of the source, whatever a library
+ * makes of it on its way; so it has no `cause`, which libraries throw instead of it.
+ */
+export class ServiceTrouble extends Error {
+  readonly failure: unknown;
+
+  constructor(failure: unknown) {
+    super('the service has trouble of its own');
+    this.name = 'ServiceTrouble';
+    this.failure = failure;
   }
 }

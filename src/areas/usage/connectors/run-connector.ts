@@ -3,12 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import { type Log, ofOrganization } from '../../../platform/log/log.ts';
 import type { Metrics } from '../../../platform/metrics/metrics.ts';
-import { type Lag, type SourceHost, SourceTrouble, type StreamSource } from '../../../platform/streams/source.ts';
-import { dropCheckpoint, listCheckpoints, resetCheckpoint } from './checkpoints.ts';
+import {
+  type Lag,
+  ServiceTrouble,
+  type SourceHost,
+  SourceTrouble,
+  type StreamSource,
+} from '../../../platform/streams/source.ts';
 import { createIntake } from './intake.ts';
-import { claimLease, claimLeases, releaseLease } from './leases.ts';
-import { objectLedger } from './objects.ts';
-import { countReaders, enterConnector, leaveReading, type ReaderState, sayReading } from './readers.ts';
+import { enterConnector, leaveReading, type ReaderState, sayReading } from './readers.ts';
+import { recordsOf } from './records-of-source.ts';
 import { ClockAdvances, type ConnectorOf, type Outcome, type StreamDeps, storeMessages } from './store-messages.ts';
 
 /** How often a process says what it does, and looks whether somebody paused the connector. */
@@ -18,6 +22,7 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 /** So long a source must have been read before its next failure waits the first time only. */
 const STEADY_MS = 60_000;
+const NOT_READ = 'a stream is not read';
 const NO_LAG: Lag = { messages: null, seconds: null };
 const ERROR_MAX = 500;
 const SILENT = { status: 'retrying', error: 'the source does not answer' } as const;
@@ -25,6 +30,8 @@ const SILENT = { status: 'retrying', error: 'the source does not answer' } as co
 const LAG_WITHIN_MS = 1000;
 /** After so long without that answer the source counts as silent; requests to it take minutes to fail. */
 const SILENT_AFTER_MS = 10_000;
+/** So long after a failure of the service the source is read as before, where it had nothing to store meanwhile. */
+const CALM_AFTER_MS = 10_000;
 
 export type ConnectorDeps = StreamDeps & { log: Log; metrics: Metrics };
 
@@ -54,7 +61,20 @@ export function runConnector(
   let lagOf: () => Lag | Promise<Lag> = () => NO_LAG;
   let asked: Promise<Lag> | undefined;
   let askedAt = 0;
-  let reading: AbortController | undefined;
+  let reading: { end: AbortController; waiting(): number; isSaid: boolean } | undefined;
+  /** When the service last failed; undefined once it has stored something, or has been calm. */
+  let failedAt: number | undefined;
+
+  /** One sentence, whichever statement has met what is wrong. */
+  const serviceFails = (error: unknown) => {
+    failedAt = performance.now();
+    Object.assign(state, { status: 'retrying', error: `events cannot be stored, and wait: ${wordsOf(error)}` });
+  };
+
+  const serviceWorks = () => {
+    failedAt = undefined;
+    if (reading?.isSaid) Object.assign(state, { status: 'running', error: null });
+  };
 
   /** Asks again only when the former answer has come. */
   async function lag(): Promise<Lag> {
@@ -78,7 +98,9 @@ export function runConnector(
     const said = isSilent && state.status === 'running' ? { ...state, ...SILENT } : state;
     const [row] = await sayReading(deps.sql, connector, reader, said);
     isPaused = row?.is_paused ?? false;
-    if (isPaused) reading?.abort(new Error('paused'));
+    if (isPaused) reading?.end.abort(new Error('paused'));
+    const isCalm = failedAt !== undefined && performance.now() - failedAt > CALM_AFTER_MS;
+    if (isCalm && reading?.isSaid && reading.waiting() === 0) serviceWorks();
   };
 
   async function heartbeat(): Promise<void> {
@@ -89,23 +111,23 @@ export function runConnector(
   }
 
   async function readOnce(): Promise<void> {
-    reading = new AbortController();
-    let canStore = true;
-    const signal = AbortSignal.any([ended.signal, reading.signal]);
+    const end = new AbortController();
+    const signal = AbortSignal.any([ended.signal, end.signal]);
     const intake = createIntake({
       signal,
       store: (messages) => storeMessages(deps, connector, messages),
       onFailure(error) {
-        canStore = false;
-        Object.assign(state, { status: 'retrying', error: `events cannot be stored, and wait: ${wordsOf(error)}` });
+        serviceFails(error);
         log.warn({ err: error }, 'messages of a stream wait for the database');
       },
       onStored(outcome, seconds) {
-        canStore = true;
-        Object.assign(state, { status: 'running', error: null });
+        current.isSaid = true;
+        serviceWorks();
         measure(deps.metrics, connector, outcome, seconds);
       },
     });
+    const current = { end, waiting: intake.waiting, isSaid: false };
+    reading = current;
     const host: SourceHost = {
       organizationId: connector.organizationId,
       connector: connector.code,
@@ -113,17 +135,10 @@ export function runConnector(
       log,
       deliver: intake.deliver,
       room: intake.room,
-      checkpoints: (prefix) => listCheckpoints(deps.sql, connector, prefix),
-      forget: async (key) => void (await resetCheckpoint(deps.sql, connector, key)),
-      drop: async (key) => void (await dropCheckpoint(deps.sql, connector, key)),
-      claim: async (key) => (await claimLease(deps.sql, connector, key, reader)).length > 0,
-      claimSome: async (keys, most) =>
-        keys.length === 0 ? [] : (await claimLeases(deps.sql, connector, keys, most, reader)).map(({ key }) => key),
-      release: async (key) => void (await releaseLease(deps.sql, connector, key, reader)),
-      readers: async () => Math.max(1, (await countReaders(deps.sql, connector))[0]?.readers ?? 0),
-      objects: objectLedger(deps.sql, connector),
+      ...recordsOf(deps.sql, connector, reader),
       isReading() {
-        if (canStore) Object.assign(state, { status: 'running', error: null });
+        current.isSaid = true;
+        if (failedAt === undefined) serviceWorks();
       },
       lag(of) {
         lagOf = of;
@@ -135,7 +150,7 @@ export function runConnector(
     } finally {
       lagOf = () => NO_LAG;
       asked = undefined;
-      reading.abort(new Error('the source has ended')); // what it left undelivered is read again
+      end.abort(new Error('the source has ended')); // what it left undelivered is read again
       await intake.idle();
       reading = undefined;
     }
@@ -146,28 +161,44 @@ export function runConnector(
     const wait = (ms: number) => pause(ms, undefined, { signal: ended.signal }).catch(() => {}); // closed
     while (!ended.signal.aborted) {
       if (isPaused) {
+        failedAt = undefined;
         Object.assign(state, { status: 'paused', error: null });
         await wait(SAY_EVERY_MS);
         continue;
       }
       const from = performance.now();
       try {
-        Object.assign(state, { status: 'starting' });
+        if (failedAt === undefined) Object.assign(state, { status: 'starting' });
         await readOnce();
         if (!isPaused && !ended.signal.aborted) throw new SourceTrouble('the source has ended');
       } catch (error) {
         if (ended.signal.aborted || isPaused) continue;
         if (performance.now() - from > STEADY_MS) pauseMs = FIRST_PAUSE_MS;
-        Object.assign(state, { status: 'retrying', error: wordsOf(error) });
-        log.warn(error instanceof SourceTrouble ? { error: error.message } : { err: error }, 'a stream is not read');
+        if (error instanceof ServiceTrouble) serviceFails(error.failure);
+        else Object.assign(state, { status: 'retrying', error: wordsOf(error) });
+        log.warn(error instanceof SourceTrouble ? { error: error.message } : { err: failureOf(error) }, NOT_READ);
         await wait(pauseMs);
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
       }
     }
   }
 
+  async function untilEntered(): Promise<void> {
+    while (!ended.signal.aborted) {
+      try {
+        await enterConnector(deps.sql, connector, connector.kind);
+        return;
+      } catch (error) {
+        serviceFails(error);
+        log.warn({ err: error }, 'a connector waits for the database');
+        await say().catch(() => {}); // the database is away, or the next one does
+        await pause(FIRST_PAUSE_MS, undefined, { signal: ended.signal }).catch(() => {}); // closed
+      }
+    }
+  }
+
   async function start(): Promise<void> {
-    await untilEntered(deps, log, connector, ended.signal);
+    await untilEntered();
     await say().catch(() => {}); // the next one does
     await Promise.all([heartbeat(), loop()]);
   }
@@ -183,22 +214,8 @@ export function runConnector(
   };
 }
 
-async function untilEntered(
-  { sql }: ConnectorDeps,
-  log: Log,
-  connector: ConnectorOf & { kind: string },
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await enterConnector(sql, connector, connector.kind);
-      return;
-    } catch (error) {
-      log.warn({ err: error }, 'a connector waits for the database');
-      await pause(FIRST_PAUSE_MS, undefined, { signal }).catch(() => {}); // closed
-    }
-  }
-}
+/** What is wrong beneath an error, for the log. */
+const failureOf = (error: unknown): unknown => (error instanceof ServiceTrouble ? error.failure : error);
 
 /**
  * What is wrong, for who reads the stream as for the operator: in the words of the source. Of anything else, such as

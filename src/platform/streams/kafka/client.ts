@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import kafkajs, { type Kafka, type KafkaConfig, type SASLOptions } from 'kafkajs';
 import type { Log } from '../../log/log.ts';
-import { SourceTrouble } from '../source.ts';
+import { ServiceTrouble, SourceTrouble } from '../source.ts';
 import { knowCodecs } from './codecs.ts';
 import type { KafkaSettings } from './settings.ts';
 
@@ -52,11 +52,14 @@ interface LibraryError extends Error {
   cause?: LibraryError;
 }
 
-/** What an error of the library means, in words for an operator and without credentials. */
-export function troubleOf(error: unknown, settings: KafkaSettings): SourceTrouble {
+/**
+ * What an error of the library means, in words for an operator and without credentials; trouble of the service that
+ * came through the library stays that.
+ */
+export function troubleOf(error: unknown, settings: KafkaSettings): SourceTrouble | ServiceTrouble {
   const chain: LibraryError[] = [];
   for (let each = error as LibraryError | undefined; each && chain.length < 5; each = each.cause) chain.push(each);
-  const own = chain.find((each) => each instanceof SourceTrouble);
+  const own = chain.find((each) => each instanceof SourceTrouble || each instanceof ServiceTrouble);
   if (own) return own;
   const names = chain.map(({ name }) => name);
   const types = chain.map(({ type }) => type);

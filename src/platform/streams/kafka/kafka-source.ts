@@ -118,6 +118,7 @@ class Reading {
   /** Aborted when the group rebalances or the source ends: what waits is left to whoever reads it next. */
   #membership = new AbortController();
   #committedAt = 0;
+  #fail: (error: unknown) => void = () => {};
 
   constructor({ consumer, admin, group, host, deadLetters }: ReadingInput) {
     this.#consumer = consumer;
@@ -136,6 +137,7 @@ class Reading {
     let stop = () => {};
     const ended = new Promise<void>((resolve, reject) => {
       stop = resolve;
+      this.#fail = reject;
       this.#consumer.on('consumer.crash', ({ payload }) => reject(payload.error));
     });
     ended.catch(() => {}); // met below
@@ -160,11 +162,15 @@ class Reading {
   #join(assignment: Assignment): void {
     this.#membership.abort(new Error('the group has rebalanced'));
     this.#membership = new AbortController();
-    this.#assigned = this.#positions.assign(assignment, this.#host).then((sought) => {
+    const assigned = this.#positions.assign(assignment, this.#host).then((sought) => {
       for (const place of sought) this.#consumer.seek(place);
       this.#host.isReading();
     });
-    this.#assigned.catch(() => {}); // whoever waits for it meets it
+    this.#assigned = assigned;
+    // Without a message nobody waits for it, and nothing would say what is wrong.
+    assigned.catch((error: unknown) => {
+      if (this.#assigned === assigned) this.#fail(error);
+    });
   }
 
   /**

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { runConnector } from '../../../../src/areas/usage/connectors/run-connector.ts';
+import type { Sql } from '../../../../src/platform/db/connect.ts';
 import { createMetrics } from '../../../../src/platform/metrics/metrics.ts';
 import {
   type SourceHost,
@@ -11,6 +12,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { until } from '../../../support/until.ts';
 import { storage } from '../ingest-events/build.ts';
+import { fullDisk } from './full-disk.ts';
 
 let database: TestDatabase;
 let organizationId: string;
@@ -29,6 +31,18 @@ const message = (offset: number): StreamMessage => ({
   sourceTime: '2026-03-10T12:00:00.000000Z',
   checkpoint: { key: 'calls/0', rank: String(offset), value: { next: offset + 1 } },
 });
+
+const FULL_DISK = 'events cannot be stored, and wait: the service has trouble of its own (53100)';
+
+/** A database whose disk is full as long as the test says so, whichever statement it meets. */
+function smallDisk(sql: Sql) {
+  const disk = { isFull: false };
+  const full = fullDisk();
+  const refusing = new Proxy(sql, {
+    apply: (target, self, input) => Reflect.apply(disk.isFull ? full : target, self, input),
+  });
+  return { disk, sql: refusing };
+}
 
 /** A source that a test drives: its messages come behind the stored checkpoint. */
 class Driven implements StreamSource {
@@ -57,9 +71,9 @@ class Driven implements StreamSource {
   }
 }
 
-function start(source: StreamSource, of = organizationId) {
+function start(source: StreamSource, of = organizationId, sql = database.sql) {
   const connector = { organizationId: of, code: 'stream', kind: 'driven', isSandbox: false };
-  const running = runConnector({ ...storage(database.sql).deps, metrics }, connector, source);
+  const running = runConnector({ ...storage(sql).deps, metrics }, connector, source);
   onTestFinished(() => running.close());
   return running;
 }
@@ -123,7 +137,7 @@ test('while nothing can be stored messages wait, and none is put aside', async (
   const sent = source.send(2);
   try {
     await until(() => running.state().status === 'retrying');
-    expect(running.state().error).toContain('events cannot be stored');
+    expect(running.state().error).toBe(FULL_DISK);
   } finally {
     await sql.unsafe('drop trigger disk_full on events');
   }
@@ -131,6 +145,63 @@ test('while nothing can be stored messages wait, and none is put aside', async (
   expect(await countEvents()).toBe(2);
   expect(await sql`select from ingest_dead_letters where organization_id = ${organizationId}`).toHaveLength(0);
   expect(running.state().status).toBe('running');
+});
+
+test('a full disk is one sentence also where it stops what a source keeps beside its events', async () => {
+  const { disk, sql } = smallDisk(database.sql);
+  let [runs, asked] = [0, 0];
+  const seen = new Set<string>();
+  const source: StreamSource = {
+    async run(host) {
+      runs += 1;
+      host.isReading();
+      if (runs > 1) seen.add(`${running.state().status}: ${running.state().error}`);
+      disk.isFull ||= runs === 1;
+      await host.claim('calls/0');
+      asked += 1;
+      await host.deliver([message(0)]);
+      await new Promise((resolve) => host.signal.addEventListener('abort', resolve));
+    },
+  };
+  const running = start(source, organizationId, sql);
+  await until(() => runs > 1);
+  expect(running.state()).toMatchObject({ status: 'retrying', error: FULL_DISK });
+  disk.isFull = false;
+  await until(() => running.state().status === 'running');
+  expect([...seen]).toEqual([`retrying: ${FULL_DISK}`]);
+  expect(asked).toBe(1);
+  expect(await countEvents()).toBe(1);
+});
+
+test('a full disk that met no message is over when nothing has failed for ten seconds', async () => {
+  const { disk, sql } = smallDisk(database.sql);
+  const source: StreamSource = {
+    async run(host) {
+      disk.isFull = runs === 0;
+      runs += 1;
+      await host.claim('k');
+      host.isReading();
+      await new Promise((resolve) => host.signal.addEventListener('abort', resolve));
+    },
+  };
+  let runs = 0;
+  const running = start(source, organizationId, sql);
+  await until(() => runs === 2);
+  expect(running.state()).toMatchObject({ status: 'retrying', error: FULL_DISK });
+  await until(() => running.state().status === 'running');
+  expect(running.state().error).toBeNull();
+});
+
+test('a connector that the full disk does not even let in says so', async () => {
+  const { disk, sql } = smallDisk(database.sql);
+  disk.isFull = true;
+  const source = new Driven();
+  const running = start(source, organizationId, sql);
+  await until(() => running.state().status === 'retrying');
+  expect(running.state().error).toBe(FULL_DISK);
+  disk.isFull = false;
+  await source.send(1);
+  expect(running.state()).toMatchObject({ status: 'running', error: null });
 });
 
 test('a source that answers while nothing can be stored does not look as if it were read', async () => {
@@ -145,7 +216,7 @@ test('a source that answers while nothing can be stored does not look as if it w
   try {
     await until(() => running.state().status === 'retrying');
     source.host!.isReading();
-    expect(running.state()).toMatchObject({ status: 'retrying', error: expect.stringContaining('cannot be stored') });
+    expect(running.state()).toMatchObject({ status: 'retrying', error: FULL_DISK });
   } finally {
     await sql.unsafe('drop trigger disk_full on events');
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { troubleOf } from '../../../../src/platform/streams/kafka/client.ts';
 import { kafkaSettings } from '../../../../src/platform/streams/kafka/settings.ts';
+import { ServiceTrouble } from '../../../../src/platform/streams/source.ts';
 
 const settings = kafkaSettings({ PASSWORD: 'hunter2' }).parse({
   brokers: ['a:9092', 'b:9092'],
@@ -50,4 +51,15 @@ test.each([
   ],
 ])('%s is named without the secret', (_, error, expected) => {
   expect(troubleOf(error, settings).message).toBe(expected);
+});
+
+test.each([
+  ['as it was thrown', (trouble: Error) => trouble],
+  [
+    'when the library has tried often enough',
+    (trouble: Error) => failure({ name: 'KafkaJSNumberOfRetriesExceeded' }, trouble),
+  ],
+])('trouble of the service is none of the brokers, although it looks like it: %s', (_, passed) => {
+  const trouble = new ServiceTrouble(failure({ name: 'KafkaJSConnectionError', code: 'ECONNREFUSED' }));
+  expect(troubleOf(passed(trouble), settings)).toBe(trouble);
 });
