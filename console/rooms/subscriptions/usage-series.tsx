@@ -16,7 +16,7 @@ export interface UsageSeries {
     cumulative_amount_cents: (number | null)[];
   }[];
   cumulative_amount_cents: (number | null)[];
-  projection: { amount_cents: number; low_cents: number | null; high_cents: number | null };
+  projection: { amount_cents: number | null; low_cents: number | null; high_cents: number | null };
 }
 
 const MOST_LINES = 4;

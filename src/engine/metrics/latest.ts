@@ -9,14 +9,15 @@ import { type Combine, type LatestBucket, validCount } from './usage-bucket.ts';
  * Rule: aggregation.md#metered "latest".
  */
 export const combineLatest: Combine<LatestBucket> = (buckets) => {
-  const last = buckets
-    .filter((bucket) => bucket.last_ts !== null)
-    .reduce<LatestBucket | undefined>(
-      (newest, bucket) => (newest && !isNewer(bucket, newest) ? newest : bucket),
-      undefined,
-    );
+  const last = newestOf(buckets);
   return { units: last ? max(decimal(last.last_value!), ZERO) : ZERO, eventsCount: validCount(buckets) };
 };
+
+/** The bucket with the last numeric event; undefined without one. */
+export const newestOf = <Bucket extends LatestBucket>(buckets: readonly Bucket[]): Bucket | undefined =>
+  buckets
+    .filter((bucket) => bucket.last_ts !== null)
+    .reduce<Bucket | undefined>((newest, bucket) => (newest && !isNewer(bucket, newest) ? newest : bucket), undefined);
 
 function isNewer(a: LatestBucket, b: LatestBucket): boolean {
   if (!a.last_ts!.equals(b.last_ts!)) return isAfter(a.last_ts!, b.last_ts!);

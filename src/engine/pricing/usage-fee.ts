@@ -50,6 +50,11 @@ export function usageFee(input: UsageFeeInput): UsageFee {
   };
 }
 
+/** The units of a usage fee, without its price: rounded by the metric, full ones of a prorated charge, not below 0. */
+export function shownUnits({ usage, metric }: Pick<UsageFeeInput, 'usage' | 'metric'>): Decimal {
+  return max(roundUnits(usage.fullUnits ?? usage.units, metric), ZERO);
+}
+
 const noFee = (input: UsageFeeInput): UsageFee => ({
   ...noAmounts(input),
   units: ZERO,

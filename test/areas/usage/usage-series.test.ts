@@ -6,6 +6,7 @@ import { usageFee } from '../../../src/engine/pricing/usage-fee.ts';
 import { countStatements } from '../../support/count-statements.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { openStory, type Story } from '../../support/story.ts';
+import { until } from '../../support/until.ts';
 import { ok } from '../../support/words.ts';
 
 // console-reads.md#usage-series.
@@ -133,6 +134,76 @@ describe('usage by day', () => {
     expect(await refused('step=week')).toEqual({ step: ['value_is_invalid'] });
     expect((await story.client.get('/subscriptions/none/usage_series')).status).toBe(404);
     expect((await story.client.get('/subscriptions/co8/usage_series?charge_code=none')).status).toBe(404);
+  });
+
+  describe('of a price that needs single events', () => {
+    const transfers = async (code: string, count: number, from = 0) => {
+      for (let first = from; first < from + count; first += 100)
+        await ok(
+          story.client.post('/events/batch', {
+            events: Array.from({ length: Math.min(100, from + count - first) }, (_, n) => ({
+              transaction_id: `${code}-${first + n}`,
+              external_subscription_id: code,
+              code,
+              timestamp: String(1793534400 + ((first + n) % 18) * 86_400), // 1 to 18 November, at noon
+              properties: { n: 10 },
+            })),
+          }),
+        );
+      await until(async () => (await service.sql`select from event_batches`).length === 0 || undefined);
+    };
+    /** Events of all subscriptions that statements have read, once their connections are closed. */
+    const eventsRead = async () =>
+      Number(
+        (
+          await service.sql`select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read) as rows from pg_stat_all_tables
+            where schemaname not in ('pg_catalog', 'information_schema') and relname ~ '^events'`
+        )[0]!.rows,
+      );
+
+    beforeAll(async () => {
+      for (const [code, aggregation_type] of [
+        ['few', 'sum_agg'],
+        ['many', 'sum_agg'],
+      ] as const) {
+        const { svc_id } = await story.metric(code, { aggregation_type, field_name: 'n' });
+        const properties = { rate: '1', per_transaction_min_amount: '0.5' };
+        await story.plan({
+          name: code,
+          code,
+          amount_cents: 0,
+          charges: [{ billable_metric_id: svc_id, code, charge_model: 'percentage', properties }],
+        });
+        await ok(story.subscribe({ external_id: code, plan_code: code, subscription_at: '2026-11-01T00:00:00Z' }));
+      }
+    });
+
+    test('it reads each event once, whatever the number of steps', async () => {
+      await transfers('few', 1800);
+      const before = await eventsRead();
+      const { body } = await countStatements(service, story.organizationId, 'findUsageSeries', {
+        now: '2026-11-19T06:00:00Z',
+        external_id: 'few',
+      });
+      const read = await until(async () => ((await eventsRead()) > before ? await eventsRead() : undefined));
+      expect(read - before).toBeLessThanOrEqual(2 * 1800); // it is asked twice
+      const [charge] = body.usage_series.charges;
+      expect(charge.is_partial).toBe(false);
+      expect(charge.amount_cents.slice(0, 20)).toEqual([...Array(18).fill(5000), 0, null]); // 100 a day at 0.50
+      expect(body.usage_series.cumulative_amount_cents[18]).toBe(90_000);
+    });
+
+    test('beyond 10 000 events it is counted and not priced, and nothing is projected', async () => {
+      await transfers('many', 10_001);
+      const [charge] = (await series('many')).charges;
+      expect(charge.is_partial).toBe(true);
+      expect(charge.cumulative_amount_cents).toEqual(Array(30).fill(null));
+      expect(charge.cumulative_units[0]).toBe('5560.0'); // 556 events of 10
+      expect(charge.cumulative_units[18]).toBe('100010.0');
+      const { projection, cumulative_amount_cents } = await series('many');
+      expect(projection).toEqual({ amount_cents: null, low_cents: null, high_cents: null });
+      expect(cumulative_amount_cents[18]).toBeNull();
+    });
   });
 
   test('at most six statements, whatever the number of events', async () => {

@@ -12,6 +12,8 @@ export interface Counting {
   names: string[];
   rows: Row[];
   totals: BilledTotals;
+  /** Whether steps need more single events than may be read: rows are missing. */
+  isCut: boolean;
 }
 
 /** One window to sum up. */
@@ -36,6 +38,8 @@ export interface Scanning {
 /** Aggregates of events with the same property texts, from one row of a statement. */
 export interface Row {
   texts: Texts;
+  /** Position of the first end that is behind it; 0 where nothing is counted in steps. */
+  step: number;
   portion?: Portion;
   isBefore?: boolean;
   event?: ReadEvent;

@@ -7,7 +7,10 @@ import { hasAllHours, type RollupRequest } from './rollup-queries.ts';
 /** Full hours of a window; `n` is its position. */
 export type DigestedHours = { n: number } & Omit<RollupRequest, 'days' | 'amounts' | 'edges'>;
 /** A stretch of a window that is read from its events. */
-export type DigestedEvents = { n: number } & Omit<RawRequest, 'aggregation' | 'first' | 'late_after_id' | 'late_since'>;
+export type DigestedEvents = { n: number } & Omit<
+  RawRequest,
+  'aggregation' | 'first' | 'most' | 'late_after_id' | 'late_since'
+>;
 
 /** Digests of hours or events of the window at `n`. */
 export interface DigestRow {

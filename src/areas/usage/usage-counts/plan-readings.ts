@@ -21,6 +21,8 @@ export interface SummedWindow {
   isBefore: boolean;
   /** Starts of local days that are summed separately; parts without buckets are then read event by event. */
   days: Instant[] | null;
+  /** The step that it is, where days are not kept apart. */
+  step?: number;
 }
 
 export interface MembersWindow {

@@ -24,6 +24,8 @@ export interface RawRequest {
   end_id: string | null;
   /** At most this many events of each combination of texts, first in processing order; null: all. */
   first: number | null;
+  /** Of single events at most this many in all, first in processing order; null: all. */
+  most: number | null;
   /** Events with a greater id, or created at or after an instant, count only if a correction has taken them in. */
   late_after_id: string | null;
   late_since: string | null;
@@ -80,21 +82,25 @@ export const listEvents = (scope: Scope, requests: readonly SharedRequest<RawReq
   from request
   cross join lateral (
     select texts, timestamp, created_at, id, text, operation, key from (${meteredEvents(scope)}) each
-    where request.first is null and text is not null
+    where request.first is null and request.most is null and text is not null
     union all
     (
       select texts, timestamp, created_at, id, text, operation, key from (${meteredEvents(scope)}) each
-      where request.first is not null and request.names = '{}' and text is not null
+      where (request.first is not null and request.names = '{}' or request.first is null and request.most is not null)
+        and text is not null
       order by timestamp, created_at, id
-      limit request.first
+      limit least(request.first, request.most)
     )
     union all
-    select texts, timestamp, created_at, id, text, operation, key from (
-      select each.*, row_number() over (partition by texts order by timestamp, created_at, id) as place
-      from (${meteredEvents(scope)}) each
-      where request.first is not null and request.names <> '{}' and text is not null
-    ) placed
-    where place <= request.first
+    (
+      select texts, timestamp, created_at, id, text, operation, key from (
+        select each.*, row_number() over (partition by texts order by timestamp, created_at, id) as place
+        from (${meteredEvents(scope)}) each
+        where request.first is not null and request.names <> '{}' and text is not null
+      ) placed
+      where place <= request.first
+      limit request.most
+    )
   ) event
   order by request.n, timestamp, created_at, id`;
 
@@ -113,7 +119,7 @@ const requestedEvents = (db: Db, requests: readonly SharedRequest<RawRequest>[])
       ${JSON.stringify(requests.map((each, n) => ({ n, names: allNames(each), ...each.request })))}::text::jsonb) as request (n int, subscription text, code text,
       aggregation text, field text, names text[], "from" timestamptz, "to" timestamptz, start_at timestamptz,
       start_id uuid,
-      end_at timestamptz, end_id uuid, first int,
+      end_at timestamptz, end_id uuid, first int, most int,
         late_after_id uuid, late_since timestamptz)
   )`;
 

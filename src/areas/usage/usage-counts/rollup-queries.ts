@@ -117,29 +117,12 @@ export const listMembers = ({ db, organizationId }: Scope, requests: readonly Sh
 >`
   with ${answeringShapes({ db, organizationId }, requests)},
   ${waitingEvents({ db, organizationId }, 'unique_count_agg')},
-  also_elsewhere as materialized (
-    select distinct scan.s, substring(sha256(convert_to(e.properties ->> scan.field, 'UTF8')) for 16) as value_hash
-    from scan
-    cross join jsonb_to_recordset(scan.edges) as edge ("from" timestamptz, "to" timestamptz)
-    cross join lateral (
-      select e.properties from events e
-      where e.organization_id = ${organizationId} and e.external_subscription_id = scan.subscription
-        and e.code = scan.code and e.timestamp >= edge."from" and e.timestamp < edge."to" and e.deleted_at is null
-      offset 0 -- else all events of an organization that the statistics do not know were read first: 60 000 blocks
-    ) e
-    where scan.days is null
-    union
-    select scan.s, substring(sha256(convert_to(waiting.text, 'UTF8')) for 16)
-    from waiting join scan on waiting.n = any (scan.ns)
-    where scan.days is null
-  )
+  ${valuesElsewhere({ db, organizationId })}
   select scan.ns, grp.properties as texts, listed.settled, listed.members
   from scan
   left join lateral (
     select group_hash, count(*) filter (where not is_listed and is_member) as settled,
-      coalesce(jsonb_agg(jsonb_build_array(encode(value_hash, 'hex'), has_add, is_member,
-        ${sortableText(db, db`last_ts`)} || ' ' || ${sortableText(db, db`last_created_at`)} || ' ' || last_id,
-        ${sortableText(db, db`hour`)}, ${sortableText(db, db`last_ts`)})) filter (where is_listed), '[]') as members
+      coalesce(jsonb_agg(${memberEntry(db)}) filter (where is_listed), '[]') as members
     from (
       select last.*, scan.edges is null or elsewhere.value_hash is not null
           or count(*) over (partition by last.value_hash) > 1 as is_listed
@@ -166,11 +149,40 @@ export const listMembers = ({ db, organizationId }: Scope, requests: readonly Sh
   left join usage_groups grp on grp.organization_id = ${organizationId} and grp.shape_id = scan.shape_id
     and grp.group_hash = listed.group_hash
   union all
-  select array[n], texts, 0, jsonb_build_array(jsonb_build_array(
+  ${waitingMembers(db)}`;
+
+/** Every event of open batches, as a row of `listMembers`. */
+export const waitingMembers = (db: Db) => db`
+  select array[n] as ns, texts, 0 as settled, jsonb_build_array(jsonb_build_array(
     encode(substring(sha256(convert_to(text, 'UTF8')) for 16), 'hex'), operation = 'add', operation = 'add',
     ${sortableText(db, db`timestamp`)} || ' ' || ${sortableText(db, db`created_at`)} || ' ' || id,
-    ${sortableText(db, db`timestamp`)}, ${sortableText(db, db`timestamp`)}))
+    ${sortableText(db, db`timestamp`)}, ${sortableText(db, db`timestamp`)})) as members
   from waiting where text is not null`;
+
+/** A row of hours of values as a `MemberEntry`. */
+export const memberEntry = (db: Db) => db`
+  jsonb_build_array(encode(value_hash, 'hex'), has_add, is_member,
+    ${sortableText(db, db`last_ts`)} || ' ' || ${sortableText(db, db`last_created_at`)} || ' ' || last_id,
+    ${sortableText(db, db`hour`)}, ${sortableText(db, db`last_ts`)})`;
+
+/** `also_elsewhere`: values that the edges of a window or open batches have beside the hours of a `scan`. */
+export const valuesElsewhere = ({ db, organizationId }: Scope) => db`
+  also_elsewhere as materialized (
+    select distinct scan.s, substring(sha256(convert_to(e.properties ->> scan.field, 'UTF8')) for 16) as value_hash
+    from scan
+    cross join jsonb_to_recordset(scan.edges) as edge ("from" timestamptz, "to" timestamptz)
+    cross join lateral (
+      select e.properties from events e
+      where e.organization_id = ${organizationId} and e.external_subscription_id = scan.subscription
+        and e.code = scan.code and e.timestamp >= edge."from" and e.timestamp < edge."to" and e.deleted_at is null
+      offset 0 -- else all events of an organization that the statistics do not know were read first: 60 000 blocks
+    ) e
+    where scan.days is null
+    union
+    select scan.s, substring(sha256(convert_to(waiting.text, 'UTF8')) for 16)
+    from waiting join scan on waiting.n = any (scan.ns)
+    where scan.days is null
+  )`;
 
 /** Place of an event in processing order, as a text that sorts. */
 export const eventKey = (db: Db, event: Fragment) => db`
@@ -188,7 +200,7 @@ const bucketsBetween = ({ db, organizationId }: Scope, from: Fragment, to: Fragm
  * `answering`: the charges that a rollup answers, by their position n. `scan`: the distinct reads for them; without
  * days their hours reach to "to".
  */
-const answeringShapes = ({ db, organizationId }: Scope, requests: readonly SharedRequest<RollupRequest>[]) => db`
+export const answeringShapes = ({ db, organizationId }: Scope, requests: readonly SharedRequest<RollupRequest>[]) => db`
   request as materialized (
     select row_number() over () as s, request.*
     from jsonb_to_recordset(${JSON.stringify(requests.map(({ request, askers }) => ({ ...request, askers })))}::text::jsonb)
@@ -228,7 +240,7 @@ export const hasAllHours = ({ db, organizationId }: Scope) => db`
   )`;
 
 /** Events of open batches in the windows of the answered charges of an aggregation; skipped without such a charge. */
-const waitingEvents = ({ db, organizationId }: Scope, aggregation: 'latest_agg' | 'unique_count_agg') => db`
+export const waitingEvents = ({ db, organizationId }: Scope, aggregation: 'latest_agg' | 'unique_count_agg') => db`
   waiting as materialized (
     select answering.n, e.timestamp, e.created_at, e.id, e.properties ->> answering.field as text,
       ${operationOf(db, db`e`)} as operation, (

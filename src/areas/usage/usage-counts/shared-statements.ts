@@ -53,11 +53,12 @@ function rollupRequest(
 
 /**
  * The requests to raw events: the parts of the windows that no rollup answers for. `pause` is called between two
- * readings.
+ * readings. One event more than `most` is read, so that the answer tells whether there are more.
  */
 export async function sharedRaw(
   readings: readonly { counting: Counting; window: UsageWindow; plan: Pick<ReadPlan, 'raw'> }[],
   pause?: Pause,
+  most?: number,
 ): Promise<SharedRequest<RawRequest>[]> {
   const texts = instantTexts();
   const asked = await mapInSlices(
@@ -66,7 +67,7 @@ export async function sharedRaw(
       plan.raw.map((range) => ({
         n,
         names: counting.names,
-        request: rawRequest(counting.charge, window, range, texts),
+        request: { ...rawRequest(counting.charge, window, range, texts), most: most === undefined ? null : most + 1 },
       })),
     pause,
   );
@@ -108,7 +109,7 @@ function rawRequest(
   window: UsageWindow & { first?: number },
   { from, to }: ReadPlan['raw'][number],
   texts: InstantTexts,
-): RawRequest {
+): Omit<RawRequest, 'most'> {
   return {
     subscription: charge.externalSubscriptionId,
     code: charge.metric.code,

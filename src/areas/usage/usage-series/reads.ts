@@ -6,16 +6,19 @@ import { type Currency, exponentOf } from '../../../engine/money/currency.ts';
 import { type Decimal, decimalText, sum, ZERO } from '../../../engine/money/decimal.ts';
 import { elapsedDays, projectFee } from '../../../engine/pricing/projection.ts';
 import { projectionBand } from '../../../engine/pricing/projection-band.ts';
+import { shownUnits } from '../../../engine/pricing/usage-fee.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { mapInSlices } from '../../../platform/turns/turns.ts';
 import { findShownByExternalId, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 import { planWeight } from '../usage/plan-weight.ts';
 import { type PricedShare, sharePricer, toCount } from '../usage/price-usage.ts';
 import { listPricedCharges, type PricedCharge } from '../usage/priced-charges.ts';
 import { selectCharges } from '../usage/select-charges.ts';
 import { usagePeriod } from '../usage/subscription-usage.ts';
-import { countUsage } from '../usage-counts/count-usage.ts';
+import { countSteps } from '../usage-counts/count-steps.ts';
+import type { CountedShare } from '../usage-counts/request.ts';
 import type { UsageSeriesEnvelope, UsageSeriesQuery } from './schema.ts';
 import { type Step, stepsOf } from './steps-of-period.ts';
 
@@ -27,13 +30,25 @@ const MOST_PRICED = 20_000;
 /** A charge at the ends of the steps that have begun, with the state at the first one's beginning in front. */
 interface ChargeSeries {
   charge: PricedCharge;
-  shares: PricedShare[][];
+  /** Null where units come from more single events than a series may read. */
+  ends: ChargeAtEnd[] | null;
+  /** Its shares at the last end; null where their prices need more single events than a series may read. */
+  last: PricedShare[] | null;
   isPartial: boolean;
+}
+
+interface ChargeAtEnd {
+  units: Decimal;
+  /** Null where it is counted and not priced. */
+  amountCents: Cents | null;
+  /** Units by `keyOf` of a share. */
+  unitsOf: ReadonlyMap<string, Decimal>;
 }
 
 /**
  * Current usage of a subscription as it stood at the end of each step: counted with the events before it, and priced by
- * the code of the invoice. At most six statements, whatever the number of charges, groups and steps.
+ * the code of the invoice. At most six round trips, whatever the number of charges, groups and steps; every event is
+ * read at most once.
  *
  * @throws Refusal 404 subscription, charge; 422 from, to, step
  * Rule: console-reads.md#usage-series.
@@ -76,7 +91,7 @@ export async function showUsageSeries(
   };
 }
 
-/** Counts each charge once for the beginning of the first step, and once for the end of each. */
+/** Counts each charge once, and prices it at the beginning of the first step and at the end of each. */
 async function seriesOf(
   ctx: Context,
   subscription: SubscriptionShown,
@@ -93,42 +108,71 @@ async function seriesOf(
     steps[0]!.from,
     ...steps.map(({ to }, index) => (index === steps.length - 1 && isAfter(to, ctx.now()) ? period.to : to)),
   ];
-  const asked = charges.flatMap((charge, n) => {
+  const asked = charges.map((charge) => {
     const whole = toCount(charge, { subscription, proration, startedAs });
-    return ends.map((to, at) => ({ ...whole, key: `${n}-${at}`, window: { ...whole.window, to } }));
+    return { ...whole, presentationKeys: [], window: { ...whole.window, to: ends.at(-1)! } };
   });
-  const counted = await countUsage(ctx.db, { organizationId: ctx.organizationId, charges: asked, pause: ctx.pause });
-  const sharesOf = new Map(counted.map(({ key, shares }) => [key, shares]));
+  const counted = await countSteps(ctx, asked, { ends, pause: ctx.pause });
   const exponent = exponentOf(subscription.plan_amount_currency as Currency);
-  return charges.map((charge, n) => {
-    const priced = sharePricer(charge, exponent);
-    const groups = sharesOf.get(`${n}-${ends.length - 1}`)!.length;
-    const isEmpty = (at: number) => at === 0 && ends[0]!.equals(period.from);
-    return {
-      charge,
-      shares: ends.map((_end, at) => (isEmpty(at) ? [] : sharesOf.get(`${n}-${at}`)!.map(priced))),
-      isPartial: groups * ends.length > MOST_PRICED,
-    };
-  });
+  const isEmpty = (end: number) => end === 0 && ends[0]!.equals(period.from);
+  return mapInSlices(
+    counted,
+    async ({ at, hasValues }, n): Promise<ChargeSeries> => {
+      const charge = charges[n]!;
+      const priced = sharePricer(charge, exponent);
+      const isPriced = at !== null && hasValues && at.at(-1)!.length * ends.length <= MOST_PRICED;
+      return {
+        charge,
+        ends:
+          at &&
+          (await mapInSlices(
+            at,
+            (shares, end) => atEnd(charge, isEmpty(end) ? [] : shares, isPriced ? priced : null),
+            ctx.pause,
+          )),
+        last: at && hasValues ? await mapInSlices(at.at(-1)!, priced, ctx.pause) : null,
+        isPartial: !isPriced,
+      };
+    },
+    ctx.pause,
+  );
 }
+
+/** The figures of a charge at one end, without amounts where it is not priced. */
+function atEnd(
+  { metric }: PricedCharge,
+  shares: readonly CountedShare[],
+  priced: ((share: CountedShare) => PricedShare) | null,
+): ChargeAtEnd {
+  const fees = priced && shares.map((share) => priced(share).fee);
+  const units = fees?.map((fee) => fee.units) ?? shares.map((usage) => shownUnits({ usage, metric }));
+  return {
+    units: sum(units),
+    amountCents: fees && sumCents(fees.map(({ amountCents }) => amountCents)),
+    unitsOf: new Map(shares.map((share, n) => [keyOf(share), units[n]!])),
+  };
+}
+
+const keyOf = ({ filterId, groupedBy }: Pick<CountedShare, 'filterId' | 'groupedBy'>): string =>
+  JSON.stringify([filterId, groupedBy]);
 
 type ShownCharge = UsageSeriesEnvelope['usage_series']['charges'][number];
 
-const unitsOf = (shares: readonly PricedShare[]): Decimal => sum(shares.map(({ fee }) => fee.units));
-const amountOf = (shares: readonly PricedShare[]): Cents => sumCents(shares.map(({ fee }) => fee.amountCents));
-
-function shownSeries({ charge, shares, isPartial }: ChargeSeries, steps: number): ShownCharge {
-  const units = shares.map(unitsOf);
-  const amounts = shares.map(amountOf);
-  const ends = Array.from({ length: steps }, (_, index) => index + 1);
-  const isThere = (at: number) => at < shares.length;
+function shownSeries({ charge, ends, isPartial }: ChargeSeries, steps: number): ShownCharge {
+  const shown = <Figure>(figure: (end: ChargeAtEnd, before: ChargeAtEnd) => Figure): (Figure | null)[] =>
+    Array.from({ length: steps }, (_, step) => {
+      const [before, end] = [ends?.[step], ends?.[step + 1]];
+      return before && end ? figure(end, before) : null;
+    });
   return {
     charge_code: charge.code,
     billable_metric_code: charge.metric.code,
-    units: ends.map((at) => (isThere(at) ? decimalText(units[at]!.minus(units[at - 1]!)) : null)),
-    cumulative_units: ends.map((at) => (isThere(at) ? decimalText(units[at]!) : null)),
-    amount_cents: ends.map((at) => (isThere(at) && !isPartial ? amounts[at]! - amounts[at - 1]! : null)),
-    cumulative_amount_cents: ends.map((at) => (isThere(at) && !isPartial ? amounts[at]! : null)),
+    units: shown((end, before) => decimalText(end.units.minus(before.units))),
+    cumulative_units: shown(({ units }) => decimalText(units)),
+    amount_cents: shown(({ amountCents }, before) =>
+      amountCents === null || before.amountCents === null ? null : amountCents - before.amountCents,
+    ),
+    cumulative_amount_cents: shown(({ amountCents }) => amountCents),
     is_partial: isPartial,
   };
 }
@@ -157,7 +201,10 @@ function rest(others: readonly ShownCharge[], steps: readonly Step[]): ShownChar
   };
 }
 
-/** The projection of current usage, and what the least and the greatest of the last days would make of it. */
+/**
+ * The projection of current usage, and what the least and the greatest of the last days would make of it; null where a
+ * charge has too many single events.
+ */
 function projectionOf(
   ctx: Context,
   series: readonly ChargeSeries[],
@@ -168,12 +215,13 @@ function projectionOf(
     isByDay,
   }: { proration: Proration; subscription: SubscriptionShown; begun: readonly Step[]; isByDay: boolean },
 ) {
+  if (series.some(({ last }) => last === null)) return { amount_cents: null, low_cents: null, high_cents: null };
   const elapsed = elapsedDays(proration.period, ctx.now(), proration.zone);
   const exponent = exponentOf(subscription.plan_amount_currency as Currency);
   let [amount, low, high] = [0, 0, 0];
   let hasBand = isByDay;
-  for (const { charge, shares } of series)
-    for (const share of shares.at(-1) ?? []) {
+  for (const { charge, ends, last } of series)
+    for (const share of last ?? []) {
       const terms = {
         charge_model: charge.charge_model,
         properties: (share.filter ?? charge).properties,
@@ -182,7 +230,7 @@ function projectionOf(
         conversionRate: charge.conversion_rate,
       };
       const { amountCents } = projectFee(share.fee, terms, elapsed);
-      const daily = dailyUnits(shares, share, begun.length - 1);
+      const daily = dailyUnits(ends ?? [], keyOf(share.counted), begun.length - 1);
       const band = projectionBand(share.fee, terms, { daily, daysLeft: elapsed.of - elapsed.days }, amountCents);
       amount += amountCents;
       hasBand &&= band !== undefined;
@@ -197,10 +245,7 @@ function projectionOf(
 }
 
 /** Units of one share on each complete day: today is none yet. */
-function dailyUnits(shares: readonly PricedShare[][], of: PricedShare, complete: number): Decimal[] {
-  const key = JSON.stringify([of.filter?.id, of.groupedBy]);
-  const at = shares.map(
-    (own) => own.find(({ filter, groupedBy }) => JSON.stringify([filter?.id, groupedBy]) === key)?.fee.units ?? ZERO,
-  );
-  return Array.from({ length: Math.max(0, complete) }, (_, day) => at[day + 1]!.minus(at[day]!));
+function dailyUnits(ends: readonly ChargeAtEnd[], key: string, complete: number): Decimal[] {
+  const at = (day: number) => ends[day]?.unitsOf.get(key) ?? ZERO;
+  return Array.from({ length: Math.max(0, complete) }, (_, day) => at(day + 1).minus(at(day)));
 }

@@ -42,7 +42,7 @@ export const UsageSeriesEnvelope = z.object({
     ),
     cumulative_amount_cents: Amounts,
     projection: z.object({
-      amount_cents: z.int(),
+      amount_cents: z.int().nullable(),
       low_cents: z.int().nullable(),
       high_cents: z.int().nullable(),
     }),

@@ -25,7 +25,7 @@ function summings(): Summing[] {
       filters: [],
     };
     const charge = { key: `${n}`, externalSubscriptionId: 's', metric, filters: [], groupKeys: [], window };
-    const counting: Counting = { charge, names: [], rows: [], totals: new Map() };
+    const counting: Counting = { charge, names: [], rows: [], totals: new Map(), isCut: false };
     return { window, isBefore: false, days: null, counting, plan: planOf(window) };
   });
 }

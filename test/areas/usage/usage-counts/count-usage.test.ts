@@ -5,9 +5,11 @@ import { createOrganization } from '../../../../src/areas/tenancy/organizations/
 import { repairHours } from '../../../../src/areas/usage/build-shapes/repair-hours.ts';
 import { findLiveShape } from '../../../../src/areas/usage/build-shapes/rollup-rows.ts';
 import { finishBatches } from '../../../../src/areas/usage/ingest-events/finish-batches.ts';
+import { countSteps } from '../../../../src/areas/usage/usage-counts/count-steps.ts';
 import { countUsage } from '../../../../src/areas/usage/usage-counts/count-usage.ts';
 import type {
   ChargeToCount,
+  CountedShare,
   FilterToCount,
   MetricToCount,
   UsageWindow,
@@ -15,6 +17,7 @@ import type {
 import type { AggregationType } from '../../../../src/engine/metrics/aggregation-types.ts';
 import type { Proration } from '../../../../src/engine/metrics/proration.ts';
 import { decimal, sum } from '../../../../src/engine/money/decimal.ts';
+import type { Scope } from '../../../../src/platform/db/scope.ts';
 import { newId } from '../../../../src/platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { incoming, makeMetric, RECEIVED, type Sent, storage } from '../ingest-events/build.ts';
@@ -307,6 +310,9 @@ function reference(events: Event[], name: string, from: number, to: number) {
   };
 }
 
+/** Shares with all their figures, in a form that compares well. */
+const comparable = (shares: readonly CountedShare[]) => sorted(shares.map((share) => Object.entries(share).toSorted()));
+
 const sorted = (shares: unknown[][]) => shares.map((share) => JSON.stringify(share)).sort();
 
 test('rollups, scans and the rules agree on any history and window', { timeout: 120_000 }, async () => {
@@ -319,7 +325,8 @@ test('rollups, scans and the rules agree on any history and window', { timeout: 
       fc.constantFrom('UTC' as const, 'Asia/Kathmandu' as const),
       fc.boolean(),
       fc.array(fc.constantFrom('finish', 'finish twice', 'rebuild', 'wait'), { maxLength: 4 }),
-      async (events, [from, to], repairs, zone, isBackwards, steps) => {
+      fc.array(time, { maxLength: 3 }),
+      async (events, [from, to], repairs, zone, isBackwards, steps, cuts) => {
         const subscription = newId();
         const batches = events.map((each) => incoming(organizationId, [sentAs(each, subscription)]));
         const arriving = isBackwards ? batches.toReversed() : batches;
@@ -366,9 +373,29 @@ test('rollups, scans and the rules agree on any history and window', { timeout: 
             expect([mode, key, sorted(groups)]).toEqual([mode, key, sorted(expected.groups)]);
           }
         }
+        // Counted at several ends, each charge is what it is when it is counted up to that end alone.
+        const ends = [
+          ...new Set([from, ...cuts.filter((cut) => cut > from && cut < to).toSorted((a, b) => a - b), to]),
+        ];
+        const asSteps = [
+          ...charges,
+          charge(subscription, window, { key: 'values', metric: sumMetric(), needs: 'values' }),
+          charge(subscription, window, { key: 'firsts', metric: sumMetric(), firstValues: 2 }),
+          charge(subscription, ever, { key: 'moves', metric: sumMetric(), ...prorated, needs: 'moves' }),
+        ];
+        const stepped = await countSteps({ db: database.sql, organizationId } as Scope, asSteps, {
+          ends: ends.map((end) => instant(isoOf(end))),
+          pause: undefined,
+        });
+        for (const [at, end] of ends.entries()) {
+          const until = (each: ChargeToCount) => ({ ...each, window: { ...each.window, to: instant(isoOf(end)) } });
+          const alone = await countUsage(database.sql, { organizationId, charges: asSteps.map(until) });
+          for (const [n, { key, shares }] of alone.entries())
+            expect([key, at, comparable(stepped[n]!.at![at]!)]).toEqual([key, at, comparable(shares)]);
+        }
       },
     ),
-    { numRuns: 60, examples: [[TWO_RETRACTED, [MIDNIGHT, MIDNIGHT + 3_600_000_000], true, 'UTC', false, []]] },
+    { numRuns: 60, examples: [[TWO_RETRACTED, [MIDNIGHT, MIDNIGHT + 3_600_000_000], true, 'UTC', false, [], []]] },
   );
 });
 
