@@ -37,6 +37,8 @@ describe.skipIf(lacksChromium())('rooms of the console that show sums', () => {
     );
     endpointId = webhook_endpoint.svc_id;
     await useWallet();
+    // What the days before announced may all have been sent before there was an endpoint.
+    await ok(company.client.post('/customers', { customer: { external_id: 'ada', name: 'Ada Analytics Ltd' } }));
     await until(async () => {
       const { body } = await company.client.get(`/webhook_endpoints/${endpointId}/health`);
       return body.health.succeeded > 0 || undefined;
