@@ -6,7 +6,7 @@ import type { CustomerId, IntegrationId } from '../../platform/ids.ts';
 export const flagDraftsOfCustomer = ({ db, organizationId }: Scope, customerId: CustomerId) => db`
   update invoices set ready_to_be_refreshed = true
   where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'draft'
-    and not ready_to_be_refreshed and not ${isImagined(db)}`;
+    and not ready_to_be_refreshed and not (${isImagined(db)})`;
 
 /** Marks the drafts of all customers that are linked with a connection for a new computation. */
 export const flagDraftsOfIntegration = ({ db, organizationId }: Scope, integrationId: IntegrationId) => db`

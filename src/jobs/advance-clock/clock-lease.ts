@@ -32,19 +32,19 @@ export async function takeLease(
   { realNow, until }: { realNow: Temporal.Instant; until: Temporal.Instant },
 ): Promise<AdvancingClock | undefined> {
   const [clock] = await sql<AdvancingClock[]>`
-    with free as (
-      select clock.organization_id
-      from test_clocks clock
-      join test_clock_leases lease on lease.organization_id = clock.organization_id
-      where clock.organization_id = ${lease.organizationId} and clock.status = 'advancing'
-        and (lease.token is null or lease.until < ${realNow})
-      for update skip locked
-    ), taken as (
+    with taken as (
       update test_clock_leases set token = ${lease.token}, until = ${until}
-      where organization_id in (select organization_id from free)
+      where organization_id = any (array(
+        select clock.organization_id
+        from test_clocks clock
+        join test_clock_leases lease on lease.organization_id = clock.organization_id
+        where clock.organization_id = ${lease.organizationId} and clock.status = 'advancing'
+          and (lease.token is null or lease.until < ${realNow})
+        for update skip locked))
+      returning organization_id
     )
     update test_clocks set lease_token = ${lease.token}
-    where organization_id in (select organization_id from free)
+    where organization_id in (select organization_id from taken)
     returning ${columns(sql)}`;
   return clock;
 }

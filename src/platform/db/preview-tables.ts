@@ -57,4 +57,4 @@ export const imagineFrom = (tx: Tx) => tx`select set_config('meterstone.imagined
 
 /** Whether the transaction is a preview, in SQL. */
 export const isImagined = (db: Db): Fragment =>
-  db`coalesce(current_setting('meterstone.imagined', true) = 'true', false)`;
+  db`current_setting('meterstone.imagined', true) is not distinct from 'true'`;

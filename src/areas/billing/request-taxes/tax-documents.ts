@@ -141,20 +141,23 @@ export async function leaseQuestion(
 ): Promise<TaxDocumentRow | undefined> {
   const until = now.add({ seconds: LEASED_FOR_SECONDS });
   const [row] = await db<(TaxDocumentRow & { sent_before: TaxDocument | null })[]>`
-    with twins as materialized (
-      select twin.id as twin_id, twin.leased_until as twin_leased_until, twin.sent_document as sent_before
-      from tax_documents twin
-      join tax_documents own on own.organization_id = twin.organization_id and own.document_key = twin.document_key
-      where twin.organization_id = ${organizationId} and own.id = ${id}
-        and twin.integration_id in (${connectionsTo(db, db`own.organization_id`, db`own.integration_id`)})
-      order by twin.id
-      for no key update of twin
-    )
     update tax_documents set leased_until = ${until}, next_attempt_at = ${until},
       called_at = coalesce(called_at, ${now}), sent_document = document
-    from twins
-    where organization_id = ${organizationId} and id = ${id} and twin_id = id and status = 'pending'
-      and next_attempt_at <= ${now} and not exists (select from twins where twin_leased_until > ${now})
+    from (
+      select max(twin_leased_until) as busy_until,
+        (array_agg(twin_sent_document) filter (where twin_id = ${id}))[1] as sent_before
+      from (
+        select twin.id as twin_id, twin.leased_until as twin_leased_until, twin.sent_document as twin_sent_document
+        from tax_documents twin
+        join tax_documents own on own.organization_id = twin.organization_id and own.document_key = twin.document_key
+        where twin.organization_id = ${organizationId} and own.id = ${id}
+          and twin.integration_id in (${connectionsTo(db, db`own.organization_id`, db`own.integration_id`)})
+        order by twin.id
+        for no key update of twin
+      ) locked
+    ) twins
+    where organization_id = ${organizationId} and id = ${id} and status = 'pending' and next_attempt_at <= ${now}
+      and (busy_until is null or busy_until <= ${now})
     returning ${db(COLUMNS)}, sent_before`;
   return row && { ...row, sent_document: row.sent_before };
 }

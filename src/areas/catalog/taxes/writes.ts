@@ -53,7 +53,7 @@ export const flagDraftsOfTax = (scope: Scope, taxId: TaxId) => flagDraftsOfTaxes
 export const flagDraftsOfTaxes = ({ db, organizationId }: Scope, taxIds: readonly TaxId[]) => db`
   update invoices set ready_to_be_refreshed = true
   where organization_id = ${organizationId} and status = 'draft' and not ready_to_be_refreshed
-    and not ${isImagined(db)} and customer_id in (
+    and not (${isImagined(db)}) and customer_id in (
     select customer_id from customer_taxes
       where organization_id = ${organizationId} and tax_id = any (${taxIds}::uuid[])
     union all

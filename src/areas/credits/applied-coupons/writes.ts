@@ -48,16 +48,13 @@ export async function terminateAppliedCoupons(
         ? db`customer_id = ${of.customerId}`
         : db`id = ${of.id}`;
   const ended = await db<{ id: string }[]>`
-    with held as (
+    update applied_coupons set status = 'terminated', terminated_at = ${now}, updated_at = ${now}
+    where organization_id = ${organizationId} and id = any (array(
       select id from applied_coupons
       where organization_id = ${organizationId} and ${which} and status = 'active'
       order by id
-      for no key update
-    )
-    update applied_coupons applied set status = 'terminated', terminated_at = ${now}, updated_at = ${now}
-    from held
-    where applied.organization_id = ${organizationId} and applied.id = held.id
-    returning applied.id`;
+      for no key update))
+    returning id`;
   return ended.map(({ id }) => id);
 }
 

@@ -1,4 +1,4 @@
-import type { Temporal } from 'temporal-polyfill';
+import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
@@ -18,7 +18,10 @@ export const ExpiringHolds = z.object({ hold_ids: z.array(idOf<WalletHoldId>()) 
 export async function expireTogether(ctx: Context, { hold_ids }: z.infer<typeof ExpiringHolds>): Promise<void> {
   const walletIds = await lockHeldOfHolds(ctx, hold_ids);
   const [, closed] = await Promise.all([countHeld(ctx, walletIds, ctx.now()), closeExpired(ctx, hold_ids, ctx.now())]);
-  for (const hold of closed) {
+  const inTurn = closed.toSorted(
+    (one, other) => Temporal.Instant.compare(one.expires_at, other.expires_at) || (one.id < other.id ? -1 : 1),
+  );
+  for (const hold of inTurn) {
     ctx.record({
       webhook: {
         type: 'wallet_hold.expired',

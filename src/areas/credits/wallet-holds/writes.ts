@@ -39,21 +39,16 @@ const jsonOf = (hold: HoldRow) => ({
 export const closeExpired = ({ db, organizationId }: Scope, ids: readonly WalletHoldId[], now: Temporal.Instant) => db<
   (HoldRow & { customer_id: CustomerId })[]
 >`
-  with due as (
-    select id from wallet_holds
-    where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and status = 'open'
-      and expires_at <= ${now}
-    order by id
-    for update skip locked
-  ), closed as (
-    update wallet_holds set status = 'expired', closed_at = expires_at, updated_at = ${now}
-    where organization_id = ${organizationId} and id in (select id from due)
-    returning *
-  )
-  select ${holdColumns(db, now)}, wallet.customer_id
-  from closed hold
-  join wallets wallet on wallet.organization_id = hold.organization_id and wallet.id = hold.wallet_id
-  order by hold.expires_at, hold.id`;
+  update wallet_holds hold set status = 'expired', closed_at = hold.expires_at, updated_at = ${now}
+  from wallets wallet
+  where hold.organization_id = ${organizationId} and wallet.organization_id = hold.organization_id
+    and wallet.id = hold.wallet_id and hold.id = any (array(
+      select id from wallet_holds
+      where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and status = 'open'
+        and expires_at <= ${now}
+      order by id
+      for update skip locked))
+  returning ${holdColumns(db, now)}, wallet.customer_id`;
 
 /** Holds of a customer's wallets that were settled with an event and still count. */
 export const listAwaiting = ({ db, organizationId }: Scope, customerId: CustomerId) => db<

@@ -161,8 +161,8 @@ export async function evaluateRules(ctx: Context, subscriptionId: SubscriptionId
   const rows = await ctx.db<{ status: RuleStatus }[]>`
     update subscription_activation_rules set status = ${hasToPay ? 'pending' : 'not_applicable'},
       updated_at = ${ctx.now()},
-      expires_at = case when ${hasToPay} and timeout_hours > 0
-        then ${ctx.now()}::timestamptz + timeout_hours * interval '1 hour' end
+      expires_at = (${ctx.now()}::timestamptz at time zone 'UTC'
+        + nullif(timeout_hours * ${hasToPay ? 1 : 0}::integer, 0) * interval '1 hour') at time zone 'UTC'
     where organization_id = ${ctx.organizationId} and subscription_id = ${subscriptionId} and status = 'inactive'
     returning status`;
   return hasToPay && rows.length > 0;

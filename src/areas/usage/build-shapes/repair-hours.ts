@@ -13,14 +13,13 @@ import {
   findLiveShape,
   type HourKey,
   listDifferingHours,
+  listHours,
   listManyGroups,
   markRaw,
   refillHours,
-  sampleHours,
   takeDirtyHours,
 } from './rollup-rows.ts';
 
-const SAMPLE_PERCENT = 1;
 /** How many hours one run examines. */
 const MOST_HOURS = 50_000;
 /** How many hours one statement compares or repairs; writers wait for the duration of a repair. */
@@ -43,21 +42,21 @@ export async function repairHours(tx: Tx, shape: Shape, keys: readonly HourKey[]
 export const rollupAudit: SweepJob = {
   name: 'rollup-audit',
   async sweep({ sql, log }: SweepDeps, _at, hold) {
-    const audited = await auditHours(sql, log, SAMPLE_PERCENT, hold);
+    const audited = await auditHours(sql, log, 'sample', hold);
     log.info(audited, 'rollups audited');
     do await hold?.();
     while (!(await sql.begin((tx) => deleteRetired(tx, BUCKETS_A_PAGE))));
   },
 };
 
-/** Audits a sample of hours and repairs them; `percent` 100 examines all. */
+/** Audits a sample of hours, or all of them, and repairs them. */
 export async function auditHours(
   sql: Sql,
   log: Log,
-  percent: number,
+  which: 'sample' | 'all',
   hold?: Hold,
 ): Promise<{ examined: number; repaired: number }> {
-  const sample = await sampleHours(sql, percent, MOST_HOURS);
+  const sample = await listHours(sql, which, MOST_HOURS);
   let repaired = 0;
   for (const keys of pagesByShape(sample)) {
     await hold?.();

@@ -342,18 +342,18 @@ const differingUniques = (db: Db, shape: Shape, key: Fragment) => db`
   where (raw.has_add, raw.is_member, raw.last_id) is distinct from (kept.has_add, kept.is_member, kept.last_id)`;
 
 /**
- * A sample of hours of live shapes, those that have buckets and those that have events, of about `percent` of the pages
- * of both tables, and all that wait for repair.
+ * Hours of live shapes, those that have buckets and those that have events, of about 1 % of the pages of both tables or
+ * of all of them, and all that wait for repair.
  */
-export const sampleHours = (db: Db, percent: number, limit: number) => db<
-  (HourKey & { organization_id: OrganizationId; shape_id: UsageShapeId })[]
->`
+export const listHours = (db: Db, which: 'sample' | 'all', limit: number) => {
+  const pages = which === 'sample' ? db`tablesample system (1)` : db``;
+  return db<(HourKey & { organization_id: OrganizationId; shape_id: UsageShapeId })[]>`
   select distinct hours.organization_id, hours.shape_id, hours.external_subscription_id, hours.hour from (
     select b.organization_id, b.shape_id, b.external_subscription_id, b.hour
-    from usage_buckets b tablesample system (${percent})
+    from usage_buckets b ${pages}
     union all
     select e.organization_id, s.id, e.external_subscription_id, ${hourOf(db, db`e.timestamp`)}
-    from events e tablesample system (${percent})
+    from events e ${pages}
     join usage_shapes s on s.organization_id = e.organization_id and s.code = e.code and s.state = 'live'
     where e.deleted_at is null
     union all
@@ -366,6 +366,7 @@ export const sampleHours = (db: Db, percent: number, limit: number) => db<
       and raw.external_subscription_id = hours.external_subscription_id)
   order by 1, 2, 3, 4
   limit ${limit}`;
+};
 
 /** Buckets, groups and lists of retired shapes, at most `limit` rows of buckets; true when nothing is left. */
 export async function deleteRetired(db: Db, limit: number): Promise<boolean> {

@@ -20,7 +20,7 @@ const LOOK_EVERY_DAYS = 30;
 export function objectLedger(db: Db, connector: Connector): ObjectLedger {
   const { organizationId, code } = connector;
   const state = db`bucket, key, etag, status, attempts,
-    coalesce(next_attempt_at > clock_timestamp(), false) as is_waiting`;
+    next_attempt_at is not null and next_attempt_at > clock_timestamp() as is_waiting`;
   const ofObject = ({ bucket, key, etag }: ObjectName) => db`
     organization_id = ${organizationId} and connector = ${code} and bucket = ${bucket} and key = ${key}
       and etag = ${etag}`;

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
-import type { CorrectionId } from '../../../platform/ids.ts';
+import type { CorrectionId, EventId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { isLive } from '../events/live-events.ts';
 import type { CorrectionRow } from './queries.ts';
@@ -41,24 +41,27 @@ export const insertRangeEvents = ({ db, organizationId }: Scope, correctionId: C
   insert into event_correction_events (organization_id, correction_id, event_id)
   select ${organizationId}::uuid, ${correctionId}::uuid, e.id from ${source}`;
 
-/** Takes at most `limit` events of a range off its list and locks those that are still live. */
-export const takeRangeEvents = ({ db, organizationId }: Scope, correctionId: CorrectionId, limit: number) => db<
-  { id: string; code: string | null }[]
->`
-  with taken as (
+/** Takes at most `limit` events of a range off its list and locks those that are still live: only these have a code. */
+export async function takeRangeEvents(
+  { db, organizationId }: Scope,
+  correctionId: CorrectionId,
+  limit: number,
+): Promise<{ id: EventId; code: string | null }[]> {
+  const taken = await db<{ event_id: EventId }[]>`
     delete from event_correction_events
-    where correction_id = ${correctionId} and event_id in (
+    where organization_id = ${organizationId} and correction_id = ${correctionId} and event_id in (
       select event_id from event_correction_events
       where organization_id = ${organizationId} and correction_id = ${correctionId} order by event_id limit ${limit})
-    returning event_id
-  ), live as materialized (
+    returning event_id`;
+  const live = await db<{ id: EventId; code: string }[]>`
     select e.id, e.code from events e
-    where e.id in (select event_id from taken) and e.organization_id = ${organizationId}
+    where e.organization_id = ${organizationId} and e.id = any (${taken.map((row) => row.event_id)}::uuid[])
       and ${isLive(db, db`e`)}
     order by e.id
-    for update
-  )
-  select taken.event_id as id, live.code from taken left join live on live.id = taken.event_id`;
+    for update`;
+  const codes = new Map(live.map(({ id, code }) => [id, code]));
+  return taken.map((row) => ({ id: row.event_id, code: codes.get(row.event_id) ?? null }));
+}
 
 /** Counts the issued invoices that a correction concerns, as far as its events are known. */
 export async function countInvoices({ db, organizationId }: Scope, id: CorrectionId): Promise<number> {

@@ -197,13 +197,14 @@ export const splitBatches = (
       and (${owners}::uuid[] is null or organization_ids && ${owners}::uuid[])
     returning id, event_ids, created_at, enqueued_at
   ), piece as materialized (
-    select case when e.owner is null then taken.id else gen_random_uuid() end as id, e.owner, e.organization_ids,
+    select case when e.owner is null then taken.id else e.new_id end as id, e.owner, e.organization_ids,
       e.event_ids, taken.created_at, taken.enqueued_at
     from taken
     cross join lateral (
       select case when ${owners}::uuid[] is null or organization_id = any (${owners}::uuid[])
         then organization_id end as owner,
-        array_agg(distinct organization_id) as organization_ids, array_agg(id order by id) as event_ids
+        array_agg(distinct organization_id) as organization_ids, array_agg(id order by id) as event_ids,
+        gen_random_uuid() as new_id
       from events where id = any (taken.event_ids)
       group by owner
     ) e

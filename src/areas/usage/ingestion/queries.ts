@@ -76,8 +76,8 @@ export async function getConnector({ db, organizationId }: Scope, code: string):
 /** Pauses a connector, or lets it go on; it stays as it is if it is so already. By real time, as its processes work. */
 export const setPaused = ({ db, organizationId }: Scope, code: string, isPaused: boolean) => db`
   update ingest_connectors
-  set paused_at = case when ${isPaused} then coalesce(paused_at, clock_timestamp()) end
-  where organization_id = ${organizationId} and code = ${code}`;
+  set paused_at = ${isPaused ? db`clock_timestamp()` : null}
+  where organization_id = ${organizationId} and code = ${code} and (paused_at is null) = ${isPaused}::boolean`;
 
 export interface DeadLetterRow {
   id: string;

@@ -197,7 +197,7 @@ describe('building a shape', () => {
       await refresh([metric.id]);
       await build();
       expect(await buckets()).toEqual(written);
-      expect(await auditHours(database.sql, log, 100)).toMatchObject({ repaired: 0 });
+      expect(await auditHours(database.sql, log, 'all')).toMatchObject({ repaired: 0 });
     },
   );
 
@@ -225,7 +225,7 @@ describe('building a shape', () => {
       select (select sum(events_count)::bigint from usage_buckets where organization_id = ${organizationId}) as buckets,
         (select count(*) from events where organization_id = ${organizationId}) as events`;
     expect(counted!.buckets).toBe(counted!.events);
-    expect(await auditHours(database.sql, log, 100)).toMatchObject({ repaired: 0 });
+    expect(await auditHours(database.sql, log, 'all')).toMatchObject({ repaired: 0 });
   });
 });
 
@@ -261,7 +261,7 @@ describe('daily sums', () => {
       const { kept, summed } = await days();
       expect(kept).toEqual(summed);
       expect(kept).toHaveLength(51);
-      expect((await auditHours(database.sql, log, 100)).repaired).toBe(0);
+      expect((await auditHours(database.sql, log, 'all')).repaired).toBe(0);
     },
   );
 
@@ -295,10 +295,10 @@ describe('daily sums', () => {
     await refresh([metric.id]);
     await build();
     await database.sql`update usage_days set sum = sum + 1 where organization_id = ${organizationId}`;
-    expect((await auditHours(database.sql, log, 100)).repaired).toBeGreaterThan(0);
+    expect((await auditHours(database.sql, log, 'all')).repaired).toBeGreaterThan(0);
     const { kept, summed } = await days();
     expect(kept).toEqual(summed);
-    expect((await auditHours(database.sql, log, 100)).repaired).toBe(0);
+    expect((await auditHours(database.sql, log, 'all')).repaired).toBe(0);
   });
 });
 
@@ -324,17 +324,17 @@ describe('parts added to rollups after storing', () => {
       ['1709290800', '3', 'add'],
     ].map(([timestamp, v, operation_type]) => ({ code: metric.code, timestamp, properties: { v, operation_type } }));
     await store(...sent.toReversed().map((event) => incoming(organizationId, [event as Sent])));
-    expect((await auditHours(database.sql, log, 100)).repaired).toBe(0);
+    expect((await auditHours(database.sql, log, 'all')).repaired).toBe(0);
     for (const { payload } of jobs)
       await database.sql.begin((tx) => finishBatches(tx, (payload as { batch_ids: string[] }).batch_ids));
     const right = await look();
     expect(right).toHaveLength(look === rows ? 3 : 2);
-    expect((await auditHours(database.sql, log, 100)).repaired).toBe(0);
+    expect((await auditHours(database.sql, log, 'all')).repaired).toBe(0);
 
     await database.sql`update usage_uniques set is_member = not is_member where shape_id = ${shapeId}`;
     await database.sql`update usage_buckets set last_value = 17 where shape_id = ${shapeId}`;
     await database.sql`delete from usage_uniques where shape_id = ${shapeId} and hour > '2024-03-01T10:30:00Z'`;
-    expect((await auditHours(database.sql, log, 100)).repaired).toBe(2);
+    expect((await auditHours(database.sql, log, 'all')).repaired).toBe(2);
     expect(await look()).toEqual(right);
   });
 });
@@ -360,7 +360,7 @@ describe('audit of rollups', () => {
         where organization_id = ${organizationId} and external_subscription_id = 's3'`;
     await database.sql`delete from usage_buckets
       where organization_id = ${organizationId} and external_subscription_id = 's4'`;
-    expect((await auditHours(database.sql, log, 100)).repaired).toBeGreaterThan(0);
+    expect((await auditHours(database.sql, log, 'all')).repaired).toBeGreaterThan(0);
     expect(await buckets()).toEqual(right);
   });
 
@@ -373,7 +373,7 @@ describe('audit of rollups', () => {
       select distinct organization_id, ${metric.shapeId}::uuid, external_subscription_id, date_bin('1 hour', timestamp,
         timestamptz 'epoch')
       from events where organization_id = ${organizationId} and external_subscription_id = 's5'`;
-    await auditHours(database.sql, log, 100);
+    await auditHours(database.sql, log, 'all');
     expect((await buckets()).filter((row) => row.subscription === 's5')).toEqual([]);
     expect(await database.sql`select from usage_dirty_hours where organization_id = ${organizationId}`).toHaveLength(0);
   });

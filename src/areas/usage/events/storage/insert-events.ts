@@ -7,7 +7,7 @@ import type { Columns } from './columns.ts';
 
 /** Longest wait for a lock from here to the end of the transaction. */
 export const waitForLocks = (db: Db, patienceMs: number) => db`
-  select set_config('lock_timeout', ${String(patienceMs)}, true)`;
+  select set_config('lock_timeout', ${String(patienceMs)}, true) as ms`;
 
 /**
  * The test clocks of sandboxes, `for share` until the transaction ends; other sandboxes cannot get a clock meanwhile
@@ -35,13 +35,11 @@ export const insertEvents = (
   batch: { id: EventBatchId; now: string; patienceMs?: number | undefined },
 ) => {
   const { organizations, events, buckets, groups, unpriced, dirty, windows, counts } = columns;
-  const patience = batch.patienceMs === undefined ? null : String(batch.patienceMs);
+  const patience = batch.patienceMs === undefined ? db`select 'own' as ms` : waitForLocks(db, batch.patienceMs);
   return db<({ id: string } | { id: null; transaction: string })[]>`
   with fresh as materialized (
     select array_agg(hold_shapes_version(used.id) = used.version) as flags
-    from (
-      select set_config('lock_timeout', coalesce(${patience}, current_setting('lock_timeout')), true) as ms offset 0
-    ) as patience
+    from (${patience} offset 0) as patience
     cross join unnest(${organizations.ids}::uuid[], ${organizations.versions}::bigint[]) as used (id, version)
     where patience.ms is not null -- the first lock is taken here, after it is known how long to wait
   ), input as materialized (
