@@ -13,6 +13,7 @@ import {
   printLine,
   writeJson,
 } from './harness/report.ts';
+import { measureAiUsage } from './sections/ai-usage.ts';
 import { measureBilling } from './sections/billing.ts';
 import { measureCells } from './sections/cells.ts';
 import { measureCluster } from './sections/cluster.ts';
@@ -58,6 +59,7 @@ const sections: Record<SectionName, Section> = {
   positions: { ids: ['S3'], measure: measurePositions },
   cells: { ids: ['S6'], measure: measureCells },
   streams: { ids: ['G28'], measure: measureStreams },
+  'ai-usage': { ids: ['B7'], measure: measureAiUsage },
 };
 
 async function run(): Promise<number> {

@@ -61,6 +61,7 @@ export const goals = {
     ...more(),
     estimated: true,
   },
+  B7: { what: 'POST /ai/usage/batch of 100 / POST /events/batch of 100 as wide', floor: 0.7, goal: 0.85, ...more() },
   S2: { what: 'a batch stored or replayed, 50 000 000 keys / 1 000 000', floor: 1.5, goal: 1.1, ...less() },
   S3: { what: 'write-through p50, with positions for replicas / without', floor: 1.05, goal: 1, ...less() },
   S5: { what: 'POST /events over a Redis Cluster of 3 / over one Redis', floor: 0.8, goal: 0.95, ...more() },

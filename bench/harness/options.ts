@@ -26,6 +26,7 @@ export const SECTIONS = [
     'positions',
     'cells',
     'streams',
+    'ai-usage',
   ] as const),
 ] as const;
 /** What neighbours notice (attacks A1 to A8, E2), and the most expensive requests that the door accepts. */
