@@ -10,6 +10,8 @@ const TOO_LONG = 'value_is_too_long';
 
 /** Bytes of names that become keys of rows and texts of alerts. */
 const NAME_BYTES = { provider: 64, model: 255, tier: 32 } as const;
+const PLAIN = /^[ -~]*$/;
+const encoder = new TextEncoder();
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 const STANDARD = 'standard';
 
@@ -55,8 +57,11 @@ function nameSent(name: Name, value: unknown, faults: Faults): string | undefine
 
 function nameFound(name: Name, text: string | undefined, faults: Faults): string | undefined {
   if (text === undefined || own(faults, name)) return undefined;
-  if (UNSTORABLE.test(text)) faults[name] = [FORMAT];
-  else if (new TextEncoder().encode(text).length > NAME_BYTES[name]) faults[name] = [TOO_LONG];
+  if (PLAIN.test(text)) {
+    if (text.length <= NAME_BYTES[name]) return text; // a byte each
+    faults[name] = [TOO_LONG];
+  } else if (UNSTORABLE.test(text)) faults[name] = [FORMAT];
+  else if (encoder.encode(text).length > NAME_BYTES[name]) faults[name] = [TOO_LONG];
   else return text;
   return undefined;
 }

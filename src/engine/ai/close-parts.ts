@@ -46,8 +46,12 @@ function totalOf(field: ReadField, { fields, hasCachedDetails, closing }: Closin
   const { parts } = closing;
   let inner: Decimal = ZERO;
   for (const other of fields)
-    if (other.row.within === row.path[0]) inner = inner.plus(totalOf(other, { fields, hasCachedDetails, closing }));
+    if (other.row.within === row.path[0]) inner = plus(inner, totalOf(other, { fields, hasCachedDetails, closing }));
   if (quantity === undefined) return inner;
+  if (inner.isZero()) {
+    add(parts, row.kind, quantity);
+    return quantity;
+  }
   const excess = inner.minus(quantity);
   if (row.kind === 'input' && excess.gt(0) && !hasCachedDetails && isOverlap(parts, excess)) {
     parts.cache_read = parts.cache_read!.minus(excess);
@@ -67,6 +71,8 @@ const isOverlap = ({ cache_read, input_audio, cache_read_audio }: Parts, excess:
   input_audio !== undefined &&
   cache_read_audio === undefined &&
   excess.lte(min(cache_read, input_audio));
+
+const plus = (a: Decimal, b: Decimal): Decimal => (a.isZero() ? b : b.isZero() ? a : a.plus(b));
 
 function add(parts: Parts, kind: Kind, quantity: Decimal): void {
   parts[kind] = parts[kind]?.plus(quantity) ?? quantity;

@@ -11,7 +11,7 @@ export type Detected = { format: Format } | { isProviderMissing: true } | undefi
  * needs the name of a provider. Rule: ai-usage.md#detection.
  */
 export function detectFormat(body: unknown, at: string, hasProvider: boolean): Detected {
-  for (const code of new Set(FORMATS.filter(({ marks }) => marks.length > 0).map(({ code }) => code))) {
+  for (const code of MARKED) {
     const format = formatOf(code, at);
     if (!format) continue;
     const call = Array.isArray(body) ? mergeStream(format, body) : undefined;
@@ -24,7 +24,14 @@ export function detectFormat(body: unknown, at: string, hasProvider: boolean): D
   return undefined;
 }
 
-const isMarked = (format: Format, body: unknown): boolean =>
-  format.marks.some((mark) =>
-    [body, ...format.usage.map((path) => findOne(body, path))].some((each) => bears(each, mark)),
-  );
+/** Codes of formats that have marks, the most specific first. */
+const MARKED = [...new Set(FORMATS.filter(({ marks }) => marks.length > 0).map(({ code }) => code))];
+
+function isMarked({ marks, usage }: Format, body: unknown): boolean {
+  if (marks.some((mark) => bears(body, mark))) return true;
+  for (const path of usage) {
+    const within = path === '' ? undefined : findOne(body, path);
+    if (within !== undefined && marks.some((mark) => bears(within, mark))) return true;
+  }
+  return false;
+}

@@ -1,4 +1,4 @@
-import { type Decimal, sum } from '../money/decimal.ts';
+import { type Decimal, ZERO } from '../money/decimal.ts';
 import { type CallNames, type Faults, namesOf } from './call-names.ts';
 import { closeParts, type ReadField } from './close-parts.ts';
 import { detectFormat } from './detect-format.ts';
@@ -86,7 +86,7 @@ export function extractUsage(input: UsageInput, at: string, version?: number): E
   if (!format || !call || !read || Object.keys(faults).length > 0) return { ok: false, faults };
   if (format.failed && bears(call.body, format.failed) && read.fields.every(({ quantity }) => !quantity?.gt(0)))
     return { ok: false, isIgnored: true };
-  return { ok: true, usage: { ...names, ...closed(format, call, read), reportedCost: cost } };
+  return { ok: true, usage: usageOf(names, { format, call, read, reportedCost: cost }) };
 }
 
 function chooseFormat(
@@ -176,26 +176,38 @@ function costOf(
   return found ?? null;
 }
 
-function closed(format: Format, call: CallBody, { fields, flag, grand }: Numbers) {
+/** Written out, field by field: it is made for every call, and spreading objects into it took a fifth of the time. */
+function usageOf(
+  { provider, model, tier }: CallNames,
+  {
+    format,
+    call,
+    read: { fields, flag, grand },
+    reportedCost,
+  }: { format: Format; call: CallBody; read: Numbers; reportedCost: string | null },
+): ExtractedUsage {
   const hasCachedDetails =
     format.cachedDetails !== undefined && findOne(call.usage, format.cachedDetails) !== undefined;
   const { parts, isExceeded, isOverlapAssumed } = closeParts(fields, hasCachedDetails);
-  const [inputTotal, outputTotal] = [totalOf(parts, INPUT_KINDS), totalOf(parts, OUTPUT_KINDS)];
-  const ours = sum([inputTotal, outputTotal].filter((total) => total !== null));
-  const missing = isAsItIs(format) ? [] : missingTotals(format, call, { fields, outputTotal, isAll: grand?.eq(ours) });
+  const inputTotal = totalOf(parts, INPUT_KINDS);
+  const outputTotal = totalOf(parts, OUTPUT_KINDS);
+  const ours = inputTotal && outputTotal ? inputTotal.plus(outputTotal) : (inputTotal ?? outputTotal ?? ZERO);
+  const isAll = grand?.eq(ours);
+  const missing = isAsItIs(format) ? [] : missingTotals(format, call, { fields, outputTotal, isAll });
   const unmapped = unmappedFields(format, call);
-  const isFlat = format.flatPrefix !== undefined;
   const servedFromCache = isHit(format, call.body);
-  const flags = [
-    ...(flag === undefined ? [] : [flag]),
-    ...(isExceeded ? ['parts_exceed_total'] : []),
-    ...(isOverlapAssumed ? ['overlap_assumed'] : []),
-    ...(grand === undefined || grand.eq(ours) ? [] : ['total_differs']),
-    ...(servedFromCache ? ['served_from_cache'] : []),
-    ...missing.map((total) => `missing:${total}`),
-    ...unmapped.flagged.map((path) => `unmapped_field:${path}`),
-  ];
+  const flags: string[] = [];
+  if (flag !== undefined) flags.push(flag);
+  if (isExceeded) flags.push('parts_exceed_total');
+  if (isOverlapAssumed) flags.push('overlap_assumed');
+  if (isAll === false) flags.push('total_differs');
+  if (servedFromCache) flags.push('served_from_cache');
+  for (const total of missing) flags.push(`missing:${total}`);
+  for (const path of unmapped.flagged) flags.push(`unmapped_field:${path}`);
   return {
+    provider,
+    model,
+    tier,
     format: formatName(format),
     parts,
     inputTotal,
@@ -203,15 +215,20 @@ function closed(format: Format, call: CallBody, { fields, flag, grand }: Numbers
     flags: flags.sort(),
     missing,
     unmapped: unmapped.shown,
-    id: firstText(call.body, format.names.id, isFlat) ?? null,
+    id: firstText(call.body, format.names.id, format.flatPrefix !== undefined) ?? null,
+    reportedCost,
     servedFromCache,
   };
 }
 
 /** Sum of the parts of one side; null if there are none. */
 function totalOf(parts: Parts, kinds: readonly Kind[]): Decimal | null {
-  const present = kinds.flatMap((kind) => parts[kind] ?? []);
-  return present.length === 0 ? null : sum(present);
+  let total: Decimal | undefined;
+  for (const kind of kinds) {
+    const part = parts[kind];
+    if (part) total = total === undefined ? part : total.plus(part);
+  }
+  return total ?? null;
 }
 
 /**

@@ -47,8 +47,12 @@ const ALL: ReadonlySet<string> = new Set(KINDS);
 export const isKind = (text: string): text is Kind => ALL.has(text);
 export const isTokenKind = (kind: Kind): kind is TokenKind => TOKENS.has(kind);
 
+const PROPERTY_OF = Object.fromEntries(
+  KINDS.map((kind) => [kind, `${isTokenKind(kind) ? 'tokens' : 'count'}_${kind}`]),
+) as Record<Kind, string>;
+
 /** Property of an event that holds a part: `input` → `tokens_input`, `images` → `count_images`. */
-export const propertyOf = (kind: Kind): string => `${isTokenKind(kind) ? 'tokens' : 'count'}_${kind}`;
+export const propertyOf = (kind: Kind): string => PROPERTY_OF[kind];
 
 const KIND_OF: ReadonlyMap<string, Kind> = new Map(KINDS.map((kind) => [propertyOf(kind), kind]));
 
@@ -60,8 +64,10 @@ const QUANTITY = /^\d+(?:\.\d+)?$/;
 /** The parts that properties of an event hold, in the order of KINDS; what is no quantity is absent. */
 export function partsOfProperties(properties: Readonly<Record<string, unknown>>): Parts {
   const parts: Parts = {};
-  for (const [property, kind] of KIND_OF) {
-    const text = propertyText(own(properties, property));
+  for (const kind of KINDS) {
+    const value = own(properties, PROPERTY_OF[kind]);
+    if (value === undefined) continue;
+    const text = propertyText(value);
     if (text !== null && QUANTITY.test(text)) parts[kind] = new Decimal(text);
   }
   return parts;

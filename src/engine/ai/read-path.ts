@@ -21,7 +21,9 @@ interface Segment {
 }
 
 const SELECTED = /^(\w+)\[(\w+)=(\w+)\]$/;
+/** What the paths and marks of formats mean; they are constants, so this does not grow. */
 const parsed = new Map<Path, readonly Segment[]>();
+const tests = new Map<string, Test>();
 
 /** `token_count` → `tokenCount`, in which other languages spell it. */
 const camelOf = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
@@ -45,8 +47,11 @@ function segmentsOf(path: Path): readonly Segment[] {
   return segments;
 }
 
-const nameIn = (value: Member, names: readonly string[]): string | undefined =>
-  names.find((name) => Object.hasOwn(value, name) && value[name] !== null && value[name] !== undefined);
+function nameIn(value: Member, names: readonly string[]): string | undefined {
+  for (const name of names)
+    if (Object.hasOwn(value, name) && value[name] !== null && value[name] !== undefined) return name;
+  return undefined;
+}
 
 /**
  * All that stands at a path, null left out: one value, or those of several elements of a list. `""` is the value
@@ -78,16 +83,43 @@ function textAt(value: unknown, names: readonly string[]): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-/** The value at a path, or undefined; `isFlat`: the path is one name. */
+/** The value at a path, or undefined; `isFlat`: the path is one name. Of a list the first that fits. */
 export function findOne(from: unknown, path: Path, isFlat = false): unknown {
   if (isFlat) return isMember(from) ? (own(from, path) ?? undefined) : undefined;
-  return findAll(from, path)[0]?.value;
+  if (path === '') return from;
+  // Without places, which only errors need: this runs some sixty times for a call.
+  let value = from;
+  for (const { names, only } of segmentsOf(path)) {
+    if (only !== undefined) return findAll(from, path)[0]?.value;
+    const name = isMember(value) ? nameIn(value, names) : undefined;
+    if (name === undefined) return undefined;
+    value = (value as Member)[name];
+  }
+  return value;
+}
+
+/** A condition: what is at the place, or nothing, or this text. */
+interface Test {
+  place: Path;
+  isNot: boolean;
+  wanted: string | undefined;
+}
+
+function testOf(text: string): Test {
+  let test = tests.get(text);
+  if (!test) {
+    const isNot = text.startsWith('!');
+    const [place, wanted] = (isNot ? [text.slice(1)] : text.split('=')) as [string, string?];
+    test = { place, isNot, wanted };
+    tests.set(text, test);
+  }
+  return test;
 }
 
 /** The first text among paths; `path=text` gives that text if the value is it. Blank texts are none. */
 export function firstText(from: unknown, paths: readonly Path[] = [], isFlat = false): string | undefined {
   for (const path of paths) {
-    const [place, wanted] = path.split('=') as [string, string?];
+    const { place, wanted } = testOf(path);
     const value = findOne(from, place, isFlat);
     if (typeof value === 'string' && value.trim() !== '' && (wanted === undefined || value === wanted)) return value;
   }
@@ -95,10 +127,11 @@ export function firstText(from: unknown, paths: readonly Path[] = [], isFlat = f
 }
 
 /** Whether a mark is true of a value. */
-export const bears = (from: unknown, mark: Mark, isFlat = false): boolean =>
-  mark.every((each) => {
-    if (each.startsWith('!')) return findOne(from, each.slice(1), isFlat) === undefined;
-    const [place, wanted] = each.split('=') as [string, string?];
-    const value = findOne(from, place, isFlat);
-    return wanted === undefined ? value !== undefined : value === wanted;
-  });
+export function bears(from: unknown, mark: Mark, isFlat = false): boolean {
+  for (const each of mark) {
+    const { place, isNot, wanted } = testOf(each);
+    const value = findOne(from, place, isFlat && !isNot);
+    if (isNot ? value !== undefined : wanted === undefined ? value === undefined : value !== wanted) return false;
+  }
+  return true;
+}

@@ -24,11 +24,13 @@ export interface Unmapped {
  */
 export function unmappedFields(format: Format, { usage, isBare, body }: CallBody): Unmapped {
   const known = knownOf(format);
+  if (isBare && isWhole(format, body)) return { shown: {}, flagged: [] };
   const shown = new Map<string, number | boolean | string>();
   const flagged = new Set<string>();
   let left = MOST_READ;
   const walk = (value: Member, path: string, depth: number): void => {
-    for (const [name, inner] of Object.entries(value)) {
+    for (const name of Object.keys(value)) {
+      const inner = value[name];
       left -= 1;
       if (left < 0 || shown.size >= MOST_SHOWN) return;
       const at = path === '' ? snakeOf(name) : `${path}.${snakeOf(name)}`;
@@ -42,7 +44,8 @@ export function unmappedFields(format: Format, { usage, isBare, body }: CallBody
       }
     }
   };
-  if (!(isBare && isWhole(format, body))) walk(usage, '', 1);
+  walk(usage, '', 1);
+  if (shown.size === 0) return { shown: {}, flagged: [] };
   return { shown: Object.fromEntries(shown), flagged: [...flagged].slice(0, MOST_FLAGGED) };
 }
 
@@ -68,9 +71,13 @@ function knownOf(format: Format): Known {
   return known;
 }
 
+const SNAKE = /^[a-z0-9_]*$/;
+
 /** `inputTokenDetails` → `input_token_details` */
-const snakeOf = (name: string): string =>
-  name.length > NAME_MAX ? name.slice(0, NAME_MAX) : name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
+function snakeOf(name: string): string {
+  if (name.length > NAME_MAX) return name.slice(0, NAME_MAX);
+  return SNAKE.test(name) ? name : name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
+}
 
 /** A path as it stands in a flag, in which a comma ends it. */
 const cleanName = (path: string): string => path.replace(/[^\w.-]/g, '_').slice(0, NAME_MAX);

@@ -3,7 +3,7 @@ import { Decimal, ZERO } from '../money/decimal.ts';
 import { own } from '../own.ts';
 import type { ReadField } from './close-parts.ts';
 import type { Format, Path } from './formats/format.ts';
-import { bears, type Found, findAll, isMember, type Member } from './read-path.ts';
+import { bears, type Found, findAll, findOne, isMember, type Member } from './read-path.ts';
 
 /** What a call was read from: a body and its usage object. */
 export interface CallBody {
@@ -31,22 +31,45 @@ export function usageIn(
 }
 
 const holdsField = (format: Format, usage: Member): boolean =>
-  format.variants.some(({ fields }) =>
-    fields.some(({ path }) => path.some((each) => findSum(format, usage, each).length > 0)),
-  );
+  format.variants.some(({ fields }) => fields.some(({ path }) => path.some((each) => isAt(format, usage, each))));
+
+/** Terms of a path that is a sum; paths of formats are constants. */
+const terms = new Map<Path, readonly Path[]>();
+
+function termsOf(path: Path): readonly Path[] {
+  let known = terms.get(path);
+  if (!known) {
+    known = path.split(' + ');
+    terms.set(path, known);
+  }
+  return known;
+}
+
+const isAt = (format: Format, usage: Member, path: Path): boolean =>
+  format.flatPrefix === undefined
+    ? termsOf(path).some((term) => findOne(usage, term) !== undefined)
+    : findOne(usage, path, true) !== undefined;
 
 const findSum = (format: Format, usage: Member, path: Path): Found[] => {
-  if (format.flatPrefix === undefined) return path.split(' + ').flatMap((term) => findAll(usage, term));
+  if (format.flatPrefix === undefined) {
+    const [first, ...others] = termsOf(path);
+    return others.length === 0 ? findAll(usage, first!) : [first!, ...others].flatMap((term) => findAll(usage, term));
+  }
   const value = own(usage, path);
   return value === undefined || value === null ? [] : [{ value, at: [path] }];
 };
 
 /** Most of anything that one call may have used. */
-const MOST = new Decimal('1e12');
+const MOST_WHOLE = 1e12;
+const MOST = new Decimal(MOST_WHOLE);
 const SECONDS_DIGITS = 15;
 
 /** A quantity of a body: an integer, or a decimal of seconds; undefined for anything else. */
 function quantityOf(value: unknown, isOfSeconds: boolean): Decimal | undefined {
+  if (value === 0) return ZERO;
+  // A safe integer is what it says, as nearly all quantities are.
+  if (Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= MOST_WHOLE)
+    return new Decimal(value as number);
   const text = typeof value === 'number' ? String(value) : isKeptNumber(value) ? value.value : undefined;
   if (text === undefined) return undefined;
   const quantity = new Decimal(text);
@@ -70,6 +93,7 @@ export function readFields(
     ({ when, option }) => (when === undefined || bears(usage, [when])) && (option === undefined || includesCache),
   )!;
   const numberAt = (path: Path, isOfSeconds = false): Decimal | undefined => {
+    if (!isAt(format, usage, path)) return undefined;
     let sum: Decimal | undefined;
     for (const { value, at } of findSum(format, usage, path)) {
       const quantity = quantityOf(value, isOfSeconds);
@@ -79,7 +103,7 @@ export function readFields(
     return sum;
   };
   const fields = variant.fields.map((row): ReadField => {
-    const path = row.path.find((each) => findSum(format, usage, each).length > 0);
+    const path = row.path.find((each) => isAt(format, usage, each));
     if (path === undefined) return { row, quantity: undefined };
     const quantity = numberAt(path, row.kind === 'audio_seconds');
     const less = row.less === undefined ? undefined : numberAt(row.less);

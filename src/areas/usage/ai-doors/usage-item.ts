@@ -1,7 +1,6 @@
 import { type ExtractedUsage, extractUsage } from '../../../engine/ai/extract-usage.ts';
 import { KINDS, type Kind, propertyOf } from '../../../engine/ai/kinds.ts';
 import { isKeptNumber } from '../../../engine/metrics/property-text.ts';
-import { sum } from '../../../engine/money/decimal.ts';
 import { own } from '../../../engine/own.ts';
 import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
@@ -97,7 +96,9 @@ export function readUsageItem(sent: Sent, { settings, subscription, at, holds }:
     ? eventsOf(usage, { plain, properties, emit }, errors)
     : faultsOf({ ...plain, transaction_id: id ?? 'unknown' }, errors);
   if (!usage || Object.keys(errors).length > 0) return { fault: { transaction_id: textOf(id), errors } };
-  return { call: { events, isOfKinds: emit === 'kinds', unmapped: usage.unmapped, ...(hold ? { hold } : {}) } };
+  const call: UsageCall = { events, isOfKinds: emit === 'kinds', unmapped: usage.unmapped };
+  if (hold) call.hold = hold;
+  return { call };
 }
 
 /** The hold that an item names: by its id, else by its key. */
@@ -160,21 +161,25 @@ function eventsOf(
   errors: FieldErrors,
 ): IncomingEvent[] {
   const { reportedCost, servedFromCache, parts } = usage;
-  const ai: AiMark = {
-    ...(reportedCost === null ? {} : { reported_cost: reportedCost }),
-    ...(servedFromCache ? { served_from_cache: true } : {}),
-  };
+  const ai: AiMark = {};
+  if (reportedCost !== null) ai.reported_cost = reportedCost;
+  if (servedFromCache) ai.served_from_cache = true;
   if (emit === 'call') {
-    const all = { ...properties, ...callProperties(usage), calls: '1', ...partProperties(usage, KINDS) };
+    const all = callProperties(usage, properties);
+    all.calls = '1';
+    addParts(all, usage, KINDS);
     return parsed({ ...plain, properties: all }, ai, errors);
   }
   return KINDS.filter((kind) => parts[kind] !== undefined).flatMap((kind) => {
-    const own = { ...partProperties(usage, [kind]), kind, tokens: parts[kind]!.toFixed() };
+    const own = callProperties(usage, properties);
+    addParts(own, usage, [kind]);
+    own.kind = kind;
+    own.tokens = parts[kind]!.toFixed();
     const event = {
       ...plain,
       transaction_id: plain.transaction_id === undefined ? undefined : `${String(plain.transaction_id)}#${kind}`,
       code: typeof plain.code === 'string' ? `${plain.code}_tokens` : plain.code,
-      properties: { ...properties, ...callProperties(usage), ...own },
+      properties: own,
     };
     return parsed(event, { ...ai, is_priced_by_plan: true }, errors);
   });
@@ -182,7 +187,10 @@ function eventsOf(
 
 function parsed(plain: object, ai: AiMark, errors: FieldErrors): IncomingEvent[] {
   const event = parseEvent(plain);
-  if (event.ok) return [{ ...event.event, ai }];
+  if (event.ok) {
+    event.event.ai = ai;
+    return [event.event];
+  }
   for (const [field, codes] of Object.entries(event.errors)) errors[field] ??= codes;
   return [];
 }
@@ -193,23 +201,33 @@ function faultsOf(plain: object, errors: FieldErrors): [] {
   return [];
 }
 
-/** Names and totals of a call; a total that nobody reported is absent. */
-function callProperties({ provider, model, tier, inputTotal, outputTotal, format, flags }: ExtractedUsage) {
-  const totals = [inputTotal, outputTotal].filter((total) => total !== null);
-  return {
-    provider,
-    model,
-    tier,
-    ...(totals.length === 0 ? {} : { tokens: sum(totals).toFixed() }),
-    ...(inputTotal === null ? {} : { input_tokens: inputTotal.toFixed() }),
-    ...(outputTotal === null ? {} : { output_tokens: outputTotal.toFixed() }),
-    ai_format: format,
-    ...(flags.length === 0 ? {} : { ai_flags: flags.join(',') }),
-  };
+/**
+ * Sent properties, with names and totals of a call; a total that nobody reported is absent. Assigned one by one: spread
+ * into one literal they took a third of the time of the door.
+ */
+function callProperties(
+  { provider, model, tier, inputTotal, outputTotal, format, flags }: ExtractedUsage,
+  sent: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const all: Record<string, unknown> = { ...sent };
+  all.provider = provider;
+  all.model = model;
+  all.tier = tier;
+  all.ai_format = format;
+  const total = inputTotal && outputTotal ? inputTotal.plus(outputTotal) : (inputTotal ?? outputTotal);
+  if (total) all.tokens = total.toFixed();
+  if (inputTotal) all.input_tokens = inputTotal.toFixed();
+  if (outputTotal) all.output_tokens = outputTotal.toFixed();
+  if (flags.length > 0) all.ai_flags = flags.join(',');
+  return all;
 }
 
-const partProperties = ({ parts }: ExtractedUsage, kinds: readonly Kind[]): Record<string, string> =>
-  Object.fromEntries(kinds.flatMap((kind) => (parts[kind] ? [[propertyOf(kind), parts[kind].toFixed()]] : [])));
+function addParts(all: Record<string, unknown>, { parts }: ExtractedUsage, kinds: readonly Kind[]): void {
+  for (const kind of kinds) {
+    const part = parts[kind];
+    if (part) all[propertyOf(kind)] = part.toFixed();
+  }
+}
 
 /** Whether a value is a text that may name a subject. */
 export const isKey = (text: unknown): text is string =>

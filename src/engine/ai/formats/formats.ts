@@ -26,11 +26,15 @@ export const FORMATS: readonly Format[] = [
   openaiChat,
 ];
 
+const VERSIONS: ReadonlyMap<string, readonly Format[]> = new Map(
+  FORMATS.map(({ code }) => [code, FORMATS.filter((format) => format.code === code)]),
+);
+
 /** The format of a code at an instant (ISO text), or in a version; undefined if there is none. */
 export function formatOf(code: string, at: string, version?: number): Format | undefined {
-  const known = FORMATS.filter((format) => format.code === code);
+  const known = VERSIONS.get(code) ?? [];
   if (version !== undefined) return known.find((format) => format.version === version);
-  return known.filter(({ from }) => from <= at).at(-1);
+  return known.findLast(({ from }) => from <= at);
 }
 
 /** How a stored event names its format: `openai_chat/1`. */
