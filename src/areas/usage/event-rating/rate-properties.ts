@@ -81,30 +81,36 @@ export function rateProperties(properties: Properties, mark: CallMark, terms: Ra
   });
   const isPlan = mark.is_priced_by_plan === true || own(properties, 'ai_status') === 'plan';
   const status = isPlan ? 'plan' : rating.status;
-  const kept = Object.fromEntries(Object.entries(properties).filter(([name]) => !WRITTEN.includes(name as never)));
+  const kept = withoutWritten(properties);
+  addDimensions(kept, version);
+  kept.provider = book.provider;
+  kept.model = book.model;
+  if (called.provider !== book.provider) kept.provider_reported = called.provider;
+  if (called.model !== book.model) kept.model_reported = called.model;
+  if (rating.costCents !== null) kept.ai_cost_cents = rating.costCents.toFixed();
+  if (reportedCostCents !== null) kept.ai_reported_cost_cents = reportedCostCents.toFixed();
+  if (rating.flags.length > 0) kept.ai_flags = rating.flags.join(',');
+  kept.ai_book = versionText(version);
+  kept.ai_status = status;
   return {
     status,
     unpriced: isPlan || rating.status === 'priced' ? null : unpricedCall(properties, { called, rating, version }),
     amountCents: isPlan ? null : (rating.amountCents?.toFixed() ?? null),
-    properties: {
-      ...kept,
-      ...dimensionsOf(kept, version),
-      provider: book.provider,
-      model: book.model,
-      ...(called.provider === book.provider ? {} : { provider_reported: called.provider }),
-      ...(called.model === book.model ? {} : { model_reported: called.model }),
-      ...(rating.costCents === null ? {} : { ai_cost_cents: rating.costCents.toFixed() }),
-      ...(reportedCostCents === null ? {} : { ai_reported_cost_cents: reportedCostCents.toFixed() }),
-      ...(rating.flags.length === 0 ? {} : { ai_flags: rating.flags.join(',') }),
-      ai_book: versionText(version),
-      ai_status: status,
-    },
+    properties: kept,
   };
 }
 
+/** Each name is deleted only where it is: a call that is rated for the first time has none of them. */
+function withoutWritten(properties: Properties): Record<string, unknown> {
+  const kept: Record<string, unknown> = { ...properties };
+  for (const name of WRITTEN) if (Object.hasOwn(kept, name)) delete kept[name];
+  return kept;
+}
+
 /** The properties by which margins are shown apart, as of the first rating: sums stay what their calls amount to. */
-const dimensionsOf = (properties: Properties, { settings: { marginDimensions: names } }: BookVersion) =>
-  own(properties, 'ai_status') !== undefined || names.length === 0 ? {} : { ai_dimensions: names };
+function addDimensions(kept: Record<string, unknown>, { settings: { marginDimensions: names } }: BookVersion): void {
+  if (own(kept, 'ai_status') === undefined && names.length > 0) kept.ai_dimensions = names;
+}
 
 /** The parts of a call and the prices that hold for it. */
 export function pricedParts(

@@ -66,32 +66,59 @@ export function prepareEvent(
     buildingId: null,
     unpriced: null,
   };
-  if (event.ai) rateCall(prepared, event.ai, { catalog, books });
+  // Parsed once where it is needed at all.
+  let parsed = event.ai && rateCall(prepared, event.ai, { catalog, books });
   const metric = catalog.metrics.get(event.code);
   if (!metric) return prepared;
   if (metric.expression && metric.field_name !== null) {
-    const refusal = applyExpression(prepared, metric.expression, metric.field_name);
+    parsed ??= parseProperties(prepared.properties);
+    const refusal = applyExpression(prepared, parsed, { expression: metric.expression, field: metric.field_name });
     if (refusal) return refusal;
+    parsed = undefined;
   }
   if (metric.live && !metric.live.raw.has(event.external_subscription_id))
-    prepared.rollup = rollupOf(metric.live, prepared.properties);
+    prepared.rollup = rollupOf(metric.live, prepared.properties, parsed);
   prepared.buildingId = metric.building?.id ?? null;
   return prepared;
 }
 
-/** Models of the calls among events that have to be rated. */
-export const modelsToRate = (batch: IncomingBatch, { book }: Catalog): AskedModel[] =>
-  batch.events.flatMap(({ ai, properties }) =>
-    ai === undefined ? [] : [{ book, ...calledModel(parseProperties(properties)) }],
-  );
+type Properties = Readonly<Record<string, unknown>>;
 
-/** Writes what a call costs by the book into the event, and its amount. Rule: price-book.md#the-event. */
+/** Properties of calls that were parsed for their models, until their events are gone. */
+const parsedCalls = new WeakMap<IncomingEvent, Properties>();
+
+function propertiesOf(call: IncomingEvent): Properties {
+  let properties = parsedCalls.get(call);
+  if (!properties) {
+    properties = parseProperties(call.properties);
+    parsedCalls.set(call, properties);
+  }
+  return properties;
+}
+
+/** Models of the calls among events that have to be rated, each once. */
+export function modelsToRate(batch: IncomingBatch, { book }: Catalog): AskedModel[] {
+  const asked = new Map<string, AskedModel>();
+  for (const event of batch.events) {
+    if (event.ai === undefined) continue;
+    const { provider, model } = calledModel(propertiesOf(event));
+    const name = `${provider}\0${model}`;
+    if (!asked.has(name)) asked.set(name, { book, provider, model });
+  }
+  return [...asked.values()];
+}
+
+/**
+ * Writes what a call costs by the book into the event, and its amount. Rule: price-book.md#the-event.
+ *
+ * @returns the properties as they will be stored
+ */
 function rateCall(
   prepared: PreparedEvent,
   mark: AiMark,
   { catalog: { book: version }, books }: { catalog: Catalog; books: Books },
-): void {
-  const properties = parseProperties(prepared.properties);
+): Properties {
+  const properties = propertiesOf(prepared.event);
   const book = books.get(modelKey({ book: version, ...calledModel(properties) }));
   assert(book, 'the books of all calls were read before they are prepared');
   const rated = rateProperties(properties, mark, { book, version, at: prepared.timestamp });
@@ -99,11 +126,15 @@ function rateCall(
   prepared.properties = canonicalText(rated.properties);
   prepared.unpriced = rated.unpriced;
   prepared.isChanged = true;
+  return rated.properties;
 }
 
 /** Writes the expression's value into the metric's field. */
-function applyExpression(prepared: PreparedEvent, expression: Expression, field: string): Refusal | undefined {
-  const properties = parseProperties(prepared.properties);
+function applyExpression(
+  prepared: PreparedEvent,
+  properties: Properties,
+  { expression, field }: { expression: Expression; field: string },
+): Refusal | undefined {
   const evaluated = evaluateExpression(expression, {
     code: prepared.event.code,
     timestamp: unixSeconds(prepared.timestamp),
@@ -116,10 +147,10 @@ function applyExpression(prepared: PreparedEvent, expression: Expression, field:
   return undefined;
 }
 
-function rollupOf(shape: LiveShape, json: string): Rollup {
+function rollupOf(shape: LiveShape, json: string, parsed: Properties | undefined): Rollup {
   const { property_names: names, field_name: field } = shape;
   if (names.length === 0 && field === null) return { shape, group: groupIn(shape, []), text: null, value: null };
-  const properties = parseProperties(json);
+  const properties = parsed ?? parseProperties(json);
   const textOf = (name: string) => propertyText(own(properties, name));
   const text = field === null ? null : textOf(field);
   return { shape, group: groupIn(shape, names.map(textOf)), text, value: meteredText(text) };
