@@ -4,8 +4,6 @@ import type { Db, Fragment } from '../../../platform/db/connect.ts';
 const INPUT = INPUT_KINDS.map(propertyOf);
 const OUTPUT = OUTPUT_KINDS.map(propertyOf);
 const CACHE_READ = [propertyOf('cache_read'), propertyOf('cache_read_audio')];
-/** A quantity or an amount that was not written by hand: it fits a sum. */
-const NUMBER = '^\\d{1,40}(\\.\\d{1,40})?$';
 
 /**
  * Adds calls of language models to the sums of their hours, and takes others from them: a call that was corrected is
@@ -21,10 +19,16 @@ export const changeHours = (db: Db, { added, taken }: { added: Fragment | null; 
     ${added ? movedRows(db, added, 1) : db``}
     ${added && taken ? db`union all` : db``}
     ${taken ? movedRows(db, taken, -1) : db``}
+  ), own as materialized ( -- calls of a batch are of few groups, and what follows is done once for each
+    select organization_id, external_subscription_id, hour, day, provider, model, tier, code, dimensions,
+      sum(sign) as events, sum(sign * unpriced) as unpriced, sum(sign * input_tokens) as input_tokens,
+      sum(sign * output_tokens) as output_tokens, sum(sign * cache_read_tokens) as cache_read_tokens,
+      sum(sign * coalesce(cost, 0)) as cost, sum(sign * coalesce(amount, 0)) as amount
+    from moved
+    group by organization_id, external_subscription_id, hour, day, provider, model, tier, code, dimensions
   ), described as materialized (
-    select moved.*, ${hashOf(db)} as own_hash
-    from (select moved.*, ${dimensionsOf(db, db`moved`)} as dimensions from moved) moved
-  ), call as materialized (
+    select own.*, ${hashOf(db)} as own_hash from own
+  ), placed as materialized (
     select described.*, case
         when exists (
             select from ai_crowded_days crowded
@@ -40,11 +44,10 @@ export const changeHours = (db: Db, { added, taken }: { added: Fragment | null; 
         then ${LEFT_OVER}::bytea else own_hash end as group_hash
     from described
   ), summed as materialized (
-    select organization_id, external_subscription_id, hour, day, group_hash, sum(sign) as events,
-      sum(sign * unpriced) as unpriced, sum(sign * input_tokens) as input_tokens,
-      sum(sign * output_tokens) as output_tokens, sum(sign * cache_read_tokens) as cache_read_tokens,
-      sum(sign * coalesce(cost, 0)) as cost, sum(sign * coalesce(amount, 0)) as amount
-    from call
+    select organization_id, external_subscription_id, hour, day, group_hash, sum(events) as events,
+      sum(unpriced) as unpriced, sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens,
+      sum(cache_read_tokens) as cache_read_tokens, sum(cost) as cost, sum(amount) as amount
+    from placed
     group by organization_id, external_subscription_id, hour, day, group_hash
   ), named as (
     insert into ai_groups (organization_id, group_hash, provider, model, tier, code, dimensions)
@@ -52,7 +55,7 @@ export const changeHours = (db: Db, { added, taken }: { added: Fragment | null; 
       case when is_left_over then '' else provider end, case when is_left_over then '' else model end,
       case when is_left_over then '' else tier end, case when is_left_over then '' else code end,
       case when is_left_over then '{}' else dimensions end
-    from (select call.*, group_hash <> own_hash as is_left_over from call) call
+    from (select placed.*, group_hash <> own_hash as is_left_over from placed) placed
     order by organization_id, group_hash
     on conflict do nothing
   ), changed as (
@@ -79,8 +82,10 @@ const LEFT_OVER = Buffer.alloc(16);
 
 /** Calls among events `e`, each with its figures. */
 const movedRows = (db: Db, events: Fragment, sign: 1 | -1) => db`
-  select ${sign}::int as sign, e.organization_id, e.external_subscription_id, e.code, e.properties,
-    ${callColumns(db)}
+  select ${sign}::int as sign, e.organization_id, e.external_subscription_id, e.code, ${callColumns(db)},
+    case when e.properties ? 'ai_dimensions' then (
+        select ${dimensionsOf(db, db`sent`)} from (select e.properties, ${dimensionNames(db)} as dimension_names) sent)
+      else '{}' end as dimensions
   from (select e.* from ${events}) e
   cross join lateral ${figuresOf(db)} figure
   where e.properties ? 'ai_status'`;
@@ -97,9 +102,10 @@ export const callColumns = (db: Db) => db`
 /** What the rated call `e` is summed by, beside its code. */
 const nameColumns = (db: Db) => db`
   coalesce(e.properties ->> 'provider', '') as provider, coalesce(e.properties ->> 'model', '') as model,
-  coalesce(e.properties ->> 'tier', 'standard') as tier,
-  case when jsonb_typeof(e.properties -> 'ai_dimensions') = 'array' then e.properties -> 'ai_dimensions'
-    else '[]' end as dimension_names`;
+  coalesce(e.properties ->> 'tier', 'standard') as tier`;
+
+const dimensionNames = (db: Db) => db`
+  case when jsonb_typeof(e.properties -> 'ai_dimensions') = 'array' then e.properties -> 'ai_dimensions' else '[]' end`;
 
 const dimensionsOf = (db: Db, call: Fragment) => db`
   coalesce((
@@ -116,7 +122,7 @@ export const groupOfCall = (db: Db) => db`(
     select ${hashOf(db)} as group_hash
     from (
       select sent.*, ${dimensionsOf(db, db`sent`)} as dimensions
-      from (select e.code, e.properties, ${nameColumns(db)}) sent
+      from (select e.code, e.properties, ${nameColumns(db)}, ${dimensionNames(db)} as dimension_names) sent
     ) call
   ) own
   where e.properties ? 'ai_status')`;
@@ -128,10 +134,23 @@ export const figuresOf = (db: Db) => db`(
     coalesce(sum(number) filter (where key = any (${CACHE_READ}::text[])), 0) as cache_read_tokens,
     max(number) filter (where key = 'ai_cost_cents') as cost
   from (
-    select key, case when value ~ ${NUMBER} then value::numeric end as number
-    from jsonb_each_text(e.properties)
-    where key = any (${[...INPUT, ...OUTPUT, 'ai_cost_cents']}::text[])
+    select key, case when ${isNumber(db, db`value`)} then value::numeric end as number
+    from (
+      select key, e.properties ->> key as value from unnest(${[...INPUT, ...OUTPUT, 'ai_cost_cents']}::text[]) key
+    ) sent
+    where value is not null
   ) part)`;
+
+/**
+ * A quantity or an amount that was not written by hand: digits, then perhaps a dot and digits, at most 40 each, which
+ * fit a sum. Measured for a call with five of them: 4 us, 70 us by the pattern that says the same.
+ */
+const isNumber = (db: Db, text: Fragment) => db`
+  case translate(${text}, '0123456789', '')
+    when '' then length(${text}) between 1 and 40
+    when '.' then length(split_part(${text}, '.', 1)) between 1 and 40
+      and length(split_part(${text}, '.', 2)) between 1 and 40
+    else false end`;
 
 const hashOf = (db: Db) => db`
   substring(sha256(convert_to(jsonb_build_array(provider, model, tier, code, dimensions)::text, 'UTF8')) for 16)`;
