@@ -8,9 +8,17 @@ export const MOST_WAITING = 10_000;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 
-interface IntakeInput {
-  /** Stores some of the messages, from the first one, in one transaction. */
-  store(messages: readonly StreamMessage[]): Promise<Outcome>;
+/** Messages that are ready to be stored in one transaction. */
+interface Ready {
+  /** How many of the messages that were given, from the first one. */
+  taken: number;
+}
+
+interface IntakeInput<Read extends Ready> {
+  /** Makes messages ready, as many as share a transaction, from the first one. */
+  read(messages: readonly StreamMessage[]): Promise<Read>;
+  /** Stores what was made ready in one transaction. */
+  store(read: Read): Promise<Outcome>;
   /** Called when messages could not be stored, before they are tried again. */
   onFailure(error: unknown): void;
   onStored(outcome: Outcome, seconds: number): void;
@@ -41,15 +49,26 @@ interface Delivery {
 /** How many messages are looked at for one transaction. */
 const MOST_AT_ONCE = 1000;
 
+/** Messages of one transaction, and what they become. */
+interface Lot<Read> {
+  messages: readonly StreamMessage[];
+  read: Promise<Read>;
+}
+
 /**
- * Gathers the messages of all parts of a source: while a transaction runs, the next ones wait and then share one. No
- * timer: at low rates a message is stored at once. One transaction at a time, so that messages are stored in the order
- * in which they came. A failed transaction is tried again for as long as it takes.
+ * Gathers the messages of all parts of a source: while a transaction runs, the next ones wait and then share one; where
+ * they would fill it, they are made ready meanwhile. No timer: at low rates a message is stored at once. One
+ * transaction at a time, so that messages are stored in the order in which they came. A failed transaction is tried
+ * again for as long as it takes.
  *
  * Rule: streams.md#storing.
  */
-export function createIntake({ store, onFailure, onStored, signal }: IntakeInput): Intake {
+export function createIntake<Read extends Ready>(input: IntakeInput<Read>): Intake {
+  const { read, store, onFailure, onStored, signal } = input;
   let deliveries: Delivery[] = [];
+  /** How many messages the open transaction holds; undefined while none is open. */
+  let inTransaction: number | undefined;
+  let ahead: Lot<Read> | undefined;
   let running: Promise<void> | undefined;
   const roomWaiters: (() => void)[] = [];
   const waiting = () => deliveries.reduce((sum, { messages, stored }) => sum + messages.length - stored, 0);
@@ -58,13 +77,36 @@ export function createIntake({ store, onFailure, onStored, signal }: IntakeInput
     for (const resolve of roomWaiters.splice(0)) resolve();
   };
 
-  const next = (): StreamMessage[] => {
+  /** The first messages that wait, behind so many. */
+  const next = (behind = 0): StreamMessage[] => {
     const messages: StreamMessage[] = [];
-    for (const delivery of deliveries) {
+    let left = behind;
+    for (const { messages: all, stored } of deliveries) {
       if (messages.length >= MOST_AT_ONCE) break;
-      messages.push(...delivery.messages.slice(delivery.stored, delivery.stored + MOST_AT_ONCE - messages.length));
+      const from = Math.min(stored + left, all.length);
+      left -= from - stored;
+      messages.push(...all.slice(from, from + MOST_AT_ONCE - messages.length));
     }
     return messages;
+  };
+
+  const lotOf = (messages: readonly StreamMessage[]): Lot<Read> => {
+    const lot = { messages, read: read(messages) };
+    lot.read.catch(() => {}); // met when it is to be stored
+    return lot;
+  };
+
+  const readAhead = () => {
+    if (inTransaction === undefined || ahead || waiting() < inTransaction + MOST_AT_ONCE) return;
+    ahead = lotOf(next(inTransaction));
+  };
+
+  /** What is stored next; what was made ready, unless some of it is no longer wanted. */
+  const nextLot = (): Lot<Read> => {
+    const messages = next();
+    const lot = ahead;
+    ahead = undefined;
+    return lot?.messages.every((message, index) => message === messages[index]) ? lot : lotOf(messages);
   };
 
   /** Marks messages as stored, in the order in which they were taken. */
@@ -91,14 +133,21 @@ export function createIntake({ store, onFailure, onStored, signal }: IntakeInput
   async function run(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
     while (deliveries.length > 0 && !signal.aborted) {
-      const messages = next();
       const from = performance.now();
       try {
-        const outcome = await store(messages);
+        const lot = nextLot();
+        const ready = await lot.read;
+        inTransaction = ready.taken;
+        const storing = store(ready);
+        readAhead();
+        const outcome = await storing;
+        inTransaction = undefined;
         onStored(outcome, (performance.now() - from) / 1000);
-        mark(messages.slice(0, outcome.taken), outcome.putAside);
+        mark(lot.messages.slice(0, outcome.taken), outcome.putAside);
         pauseMs = FIRST_PAUSE_MS;
       } catch (error) {
+        inTransaction = undefined;
+        ahead = undefined;
         onFailure(error);
         await pause(pauseMs, undefined, { signal }).catch(() => {}); // aborted: the loop ends
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
@@ -133,6 +182,7 @@ export function createIntake({ store, onFailure, onStored, signal }: IntakeInput
         delivery.resolve = ended(resolve);
         delivery.reject = ended(reject);
         deliveries.push(delivery);
+        readAhead();
         running ??= run();
       });
     },

@@ -13,7 +13,14 @@ import {
 import { createIntake } from './intake.ts';
 import { enterConnector, leaveReading, type ReaderState, sayReading } from './readers.ts';
 import { recordsOf } from './records-of-source.ts';
-import { ClockAdvances, type ConnectorOf, type Outcome, type StreamDeps, storeMessages } from './store-messages.ts';
+import {
+  ClockAdvances,
+  type ConnectorOf,
+  type Outcome,
+  readMessages,
+  type StreamDeps,
+  storeMessages,
+} from './store-messages.ts';
 
 /** How often a process says what it does, and looks whether somebody paused the connector. */
 const SAY_EVERY_MS = 2000;
@@ -115,7 +122,8 @@ export function runConnector(
     const signal = AbortSignal.any([ended.signal, end.signal]);
     const intake = createIntake({
       signal,
-      store: (messages) => storeMessages(deps, connector, messages),
+      read: (messages) => readMessages(deps, connector, messages),
+      store: (read) => storeMessages(deps, connector, read),
       onFailure(error) {
         serviceFails(error);
         log.warn({ err: error }, 'messages of a stream wait for the database');

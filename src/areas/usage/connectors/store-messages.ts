@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
 import type { Delivered, PutAside, StreamMessage } from '../../../platform/streams/source.ts';
 import type { DoorFacts } from '../ai-doors/door-facts.ts';
@@ -13,6 +14,8 @@ import { type DecodedEvent, decodeMessage, type Sent, wholeMessage } from './dec
 /** How many events and bytes of messages share a transaction; a larger message goes alone. */
 const MOST_EVENTS = 1000;
 const MOST_BYTES = 1024 * 1024;
+/** So long messages are decoded before the rest of the process has its turn, such as the answers of Postgres. */
+const TURN_MS = 2;
 /** What stands as the sender of an event of a stream. */
 const SENDER = 'connector';
 
@@ -46,33 +49,67 @@ interface Piece {
   decoded: DecodedEvent;
 }
 
+/** Messages that share a transaction, and what each becomes. */
+export interface ReadMessages {
+  messages: readonly StreamMessage[];
+  pieces: readonly Piece[];
+  /** How many messages, from the first one. */
+  taken: number;
+}
+
 /**
- * Stores as many messages as share a transaction, from the first one: their events, dead letters of what cannot be
- * stored, and how far was read, all of it or nothing. Three awaited statements at most, and now and then one for the
- * settings of the organization.
+ * Decodes as many messages as share a transaction, from the first one. It takes turns with the rest of the process, and
+ * may run while the messages before are stored.
  *
  * messages  at least one; those of a key in their order
+ *
+ * @throws any error of the database, which is asked for the settings of the organization now and then
+ * Rule: streams.md#storing.
+ */
+export async function readMessages(
+  { sql, doors }: Pick<StreamDeps, 'sql' | 'doors'>,
+  connector: Connector,
+  messages: readonly StreamMessage[],
+): Promise<ReadMessages> {
+  const { cloudEventTypes: types } = await doors.settings({ db: sql, organizationId: connector.organizationId });
+  const pieces: Piece[] = [];
+  let taken = 0;
+  let bytes = 0;
+  let since = performance.now();
+  for (const message of messages) {
+    const length = message.bytes?.length ?? 0;
+    if (taken > 0 && (pieces.length >= MOST_EVENTS || bytes + length > MOST_BYTES)) break;
+    const decoded = decodedOf(connector, message, types);
+    if (taken > 0 && pieces.length + decoded.length > MOST_EVENTS) break;
+    for (const [part, each] of decoded.entries()) pieces.push({ of: message, part, decoded: each });
+    bytes += length;
+    taken += 1;
+    if (performance.now() - since < TURN_MS) continue;
+    await nextTurn();
+    since = performance.now();
+  }
+  return { messages: messages.slice(0, taken), pieces, taken };
+}
+
+/**
+ * Stores messages that share a transaction: their events, dead letters of what cannot be stored, and how far was read,
+ * all of it or nothing. Three awaited statements at most.
  *
  * @throws ClockAdvances; any error of the database: nothing is stored
  * Rules: streams.md#storing, streams.md#dead-letters.
  */
 export async function storeMessages(
-  deps: StreamDeps,
+  deps: StoreDeps,
   connector: ConnectorOf,
-  messages: readonly StreamMessage[],
+  { messages, pieces }: ReadMessages,
 ): Promise<Outcome> {
-  const { cloudEventTypes: types } = await deps.doors.settings({
-    db: deps.sql,
-    organizationId: connector.organizationId,
-  });
-  const { pieces, taken } = decodeSome(connector, messages, types);
   const now = isoOfMs(realNowExactMs());
   const events = pieces.flatMap(({ decoded }) => ('event' in decoded ? [decoded.event] : []));
   let outcome: Outcome | undefined;
   await storeBeside(deps, batchOf(connector, events, now), async (tx, verdicts) => {
     if (verdicts.some((verdict) => typeof verdict === 'object' && 'e' in verdict && verdict.e.status === 405))
       throw new ClockAdvances();
-    const settled = settle(pieces, messages.slice(0, taken), verdicts);
+    const settled = settle(pieces, messages, verdicts);
     outcome = settled.outcome;
     const { letters, progress } = settled;
     // Sent together.
@@ -82,27 +119,6 @@ export async function storeMessages(
     ]);
   });
   return outcome!;
-}
-
-/** Decodes messages until a transaction is full. */
-function decodeSome(
-  connector: Connector,
-  messages: readonly StreamMessage[],
-  types: ReadonlyMap<string, string>,
-): { pieces: Piece[]; taken: number } {
-  const pieces: Piece[] = [];
-  let taken = 0;
-  let bytes = 0;
-  for (const message of messages) {
-    const length = message.bytes?.length ?? 0;
-    if (taken > 0 && (pieces.length >= MOST_EVENTS || bytes + length > MOST_BYTES)) break;
-    const decoded = decodedOf(connector, message, types);
-    if (taken > 0 && pieces.length + decoded.length > MOST_EVENTS) break;
-    for (const [part, each] of decoded.entries()) pieces.push({ of: message, part, decoded: each });
-    bytes += length;
-    taken += 1;
-  }
-  return { pieces, taken };
 }
 
 function decodedOf(

@@ -1,9 +1,11 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Admin, Consumer, ConsumerEndBatchProcessEvent, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { type SourceHost, SourceTrouble, type StreamSource } from '../source.ts';
 import { isRebalance, kafkaClient, troubleOf } from './client.ts';
 import { beginFetch, TooMuchAtOnce } from './codecs.ts';
 import { type DeadLetterTopic, openDeadLetterTopic } from './dead-letter-topic.ts';
+import { AHEAD_BYTES, HandedOver } from './handed-over.ts';
 import { messageOf, timeOf } from './kafka-message.ts';
 import { type Assignment, keyOf, type Place, Positions } from './positions.ts';
 import type { KafkaSettings } from './settings.ts';
@@ -11,7 +13,7 @@ import type { KafkaSettings } from './settings.ts';
 /** How much a broker may answer at once, and of it of a partition. */
 const FETCH_BYTES = 2 * 1024 * 1024;
 const PARTITION_BYTES = 1024 * 1024;
-/** Partitions whose messages wait to be stored at the same time; each holds one fetch. */
+/** Partitions whose messages are handed over at the same time. */
 const PARTITIONS_AT_ONCE = 4;
 /** How many messages of a partition are handed over together. */
 const SLICE = 1000;
@@ -28,8 +30,8 @@ const LEAVE_WITHIN_MS = 5000;
  * Topics of a Kafka cluster, read in a consumer group: any number of processes share their partitions.
  *
  * Offsets are stored with the events, and read from there when a partition is assigned; those of the group are
- * committed afterwards, for those who look at it. While messages wait to be stored nothing more of their partition is
- * fetched.
+ * committed afterwards, for those who look at it. While some messages are stored the next ones are fetched, until as
+ * many wait as may.
  *
  * Rule: streams.md#kafka.
  */
@@ -117,6 +119,7 @@ class Reading {
   #assigned: Promise<void> = Promise.resolve();
   /** Aborted when the group rebalances or the source ends: what waits is left to whoever reads it next. */
   #membership = new AbortController();
+  readonly #handedOver = new HandedOver();
   #committedAt = 0;
   #fail: (error: unknown) => void = () => {};
 
@@ -152,6 +155,8 @@ class Reading {
         eachBatch: (payload) => this.#take(payload),
       });
       await ended;
+      // Nothing new is stored, and what is in a transaction ends.
+      await Promise.race([this.#handedOver.ended(), pause(FINISH_WITHIN_MS, undefined, { ref: false })]);
       await this.#commit(true);
     } finally {
       signal.removeEventListener('abort', stop);
@@ -162,6 +167,7 @@ class Reading {
   #join(assignment: Assignment): void {
     this.#membership.abort(new Error('the group has rebalanced'));
     this.#membership = new AbortController();
+    setMaxListeners(0, this.#membership.signal); // everything that was handed over listens
     const assigned = this.#positions.assign(assignment, this.#host).then((sought) => {
       for (const place of sought) this.#consumer.seek(place);
       this.#host.isReading();
@@ -181,52 +187,57 @@ class Reading {
     if (batchSize === 0 && !isEmpty) this.#positions.passed({ topic, partition }, BigInt(lastOffset) + 1n);
   }
 
-  /** A fetch of one partition: returns when it is stored, or is to be read again. */
+  /** A fetch of one partition: returns when all of it is handed over, or is to be read again. */
   async #take({ batch, heartbeat, resolveOffset, isRunning, isStale }: EachBatchPayload): Promise<void> {
     const { topic, partition, messages } = batch;
     const place = { topic, partition };
     await this.#beating(this.#assigned, heartbeat);
+    const membership = this.#membership.signal;
     const next = this.#positions.nextOf(place);
     if (next === undefined || messages.length === 0) return;
     if (BigInt(messages[0]!.offset) < next) {
+      await this.#beating(this.#handedOver.ended(), heartbeat);
       const from = await this.#beating(this.#positions.resume(place, this.#host), heartbeat);
       if (from !== undefined) this.#consumer.seek({ ...place, offset: String(from) });
       return;
     }
     for (let from = 0; from < messages.length; from += SLICE) {
-      if (!isRunning() || isStale() || this.#host.signal.aborted) return;
+      await this.#beating(this.#handedOver.room(), heartbeat);
+      // What was handed over before may be left unstored then: nothing behind it may be stored either.
+      if (!isRunning() || isStale() || membership.aborted || this.#host.signal.aborted) return;
       const slice = messages.slice(from, from + SLICE);
-      this.#positions.fetched(place, timeOf(slice[0]!, this.#host.now().epochMilliseconds));
-      if (!(await this.#store(place, slice, heartbeat))) return;
+      this.#handOver(place, slice, membership);
       resolveOffset(slice.at(-1)!.offset);
     }
     this.#positions.passed(place, BigInt(batch.lastOffset()) + 1n);
+    // What unpacks to much is in memory as long as any of it waits.
+    if (bytesOf(messages) > AHEAD_BYTES) await this.#beating(this.#handedOver.ended(), heartbeat);
     await this.#commit();
+    await this.#beat(heartbeat);
   }
 
-  /** Whether messages were stored; otherwise the group or the source has ended meanwhile. */
-  async #store(place: Place, records: readonly KafkaMessage[], heartbeat: () => Promise<void>): Promise<boolean> {
-    const { signal } = this.#membership;
+  /** Messages are stored in their order while the next ones are fetched. */
+  #handOver(place: Place, records: readonly KafkaMessage[], membership: AbortSignal): void {
     const nowMs = this.#host.now().epochMilliseconds;
+    const behind = BigInt(records.at(-1)!.offset) + 1n;
+    this.#positions.handed(place, behind, timeOf(records[0]!, nowMs));
     const delivered = this.#host.deliver(
       records.map((record) => messageOf(place, record, nowMs)),
-      signal,
+      membership,
     );
-    delivered.catch(() => {}); // met below, or after a rebalance by nobody
-    try {
-      const { putAside } = await this.#beating(delivered, heartbeat);
-      const last = records.at(-1)!;
-      this.#positions.stored(place, BigInt(last.offset) + 1n, timeOf(last, nowMs));
+    const work = delivered.then(async ({ putAside }) => {
+      if (!membership.aborted) this.#positions.stored(place, behind, timeOf(records.at(-1)!, nowMs));
       await this.#deadLetters?.write(putAside);
-      return true;
-    } catch (error) {
-      if (signal.aborted || this.#host.signal.aborted) return false;
-      throw error;
-    }
+    });
+    this.#handedOver.add(work, records.length, bytesOf(records));
+    // When the group or the source ends, what is not stored is read again.
+    work.catch((error: unknown) => {
+      if (!membership.aborted && !this.#host.signal.aborted) this.#fail(error);
+    });
   }
 
   /**
-   * Waits for work while the group hears that this process lives. When the group rebalances, work gets a moment to end.
+   * Waits for work while the group hears that this process lives.
    *
    * @throws the error of the heartbeat, upon which the library joins again
    */
@@ -242,17 +253,23 @@ class Reading {
       ]);
       beat.abort();
       if (isDone) return work;
-      try {
-        await heartbeat();
-      } catch (error) {
-        if (isRebalance(error)) await this.#finish(work);
-        throw error;
-      }
+      await this.#beat(heartbeat);
     }
   }
 
-  async #finish(work: Promise<unknown>): Promise<void> {
-    await Promise.race([work.catch(() => {}), pause(FINISH_WITHIN_MS, undefined, { signal: this.#host.signal })]).catch(
+  /** @throws the error of the heartbeat; before that, when the group rebalances, what is being stored may end */
+  async #beat(heartbeat: () => Promise<void>): Promise<void> {
+    try {
+      await heartbeat();
+    } catch (error) {
+      if (isRebalance(error)) await this.#finish();
+      throw error;
+    }
+  }
+
+  async #finish(): Promise<void> {
+    const work = this.#handedOver.ended();
+    await Promise.race([work, pause(FINISH_WITHIN_MS, undefined, { signal: this.#host.signal })]).catch(
       () => {}, // the source ends
     );
     await this.#commit(true);
@@ -269,3 +286,6 @@ class Reading {
     await this.#consumer.commitOffsets(offsets).catch(() => {});
   }
 }
+
+const bytesOf = (records: readonly KafkaMessage[]): number =>
+  records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);

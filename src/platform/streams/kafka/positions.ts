@@ -12,14 +12,26 @@ export type Assignment = Readonly<Record<string, readonly number[]>>;
 
 export const keyOf = ({ topic, partition }: Place): string => `${topic}/${partition}`;
 
+/** Messages that were handed over together. */
+interface Waiting {
+  /** The offset behind the last of them. */
+  behind: bigint;
+  /** The same, or behind what follows them and is no message for anybody. */
+  end: bigint;
+  /** Time of the first of them. */
+  sinceMs: number;
+}
+
 /** Where a partition is read from, and how far. */
 interface Position extends Place {
   /** First offset that is not stored. */
   next: bigint;
+  /** First offset that was not handed over. */
+  taken: bigint;
+  /** What was handed over and is not stored, in its order. */
+  waiting: Waiting[];
   /** Time of the newest stored message, in milliseconds since 1970. */
   storedUpToMs: number | null;
-  /** Time of the oldest message that was fetched and is not stored. */
-  waitingSinceMs: number | null;
   /** When it was last seen that nothing was left to be read: what there is now is younger, as is the lag. */
   readToEndMs: number | null;
 }
@@ -30,7 +42,8 @@ interface End {
   high: bigint;
 }
 
-const NOTHING_READ = { storedUpToMs: null, waitingSinceMs: null, readToEndMs: null };
+/** A position where nothing was read yet. */
+const startAt = (next: bigint) => ({ next, taken: next, waiting: [], storedUpToMs: null, readToEndMs: null });
 
 /** What a group has committed where it has committed nothing. */
 const NOTHING = -1n;
@@ -88,7 +101,7 @@ export class Positions {
           next = end.low;
         }
         if (next > theirs || isPast(theirs)) sought.push({ topic, partition, offset: String(next) });
-        this.#positions.set(key, { topic, partition, next, ...NOTHING_READ });
+        this.#positions.set(key, { topic, partition, ...startAt(next) });
       }
     }
     return sought;
@@ -108,30 +121,43 @@ export class Positions {
     const end = (await this.#ends([place.topic])).get(keyOf(place));
     if (position && end && position.next > end.high) {
       await this.#forget(place, position.next, end, host);
-      Object.assign(position, { next: end.low, ...NOTHING_READ });
+      Object.assign(position, startAt(end.low));
     }
     return position?.next;
   }
 
-  /** Whether a partition is still assigned, and from which offset on it is not stored. */
+  /** Whether a partition is still assigned, and from which offset on nothing of it was handed over. */
   nextOf(place: Place): bigint | undefined {
-    return this.#positions.get(keyOf(place))?.next;
+    return this.#positions.get(keyOf(place))?.taken;
   }
 
-  fetched(place: Place, waitingSinceMs: number): void {
+  /** Messages up to before an offset are handed over; the first of them has a time. */
+  handed(place: Place, behind: bigint, sinceMs: number): void {
     const position = this.#positions.get(keyOf(place));
-    if (position) position.waitingSinceMs = waitingSinceMs;
+    if (!position) return;
+    position.waiting.push({ behind, end: behind, sinceMs });
+    position.taken = behind;
   }
 
-  stored(place: Place, next: bigint, storedUpToMs: number): void {
+  /** Messages that were handed over are stored, and all before them. */
+  stored(place: Place, behind: bigint, storedUpToMs: number): void {
     const position = this.#positions.get(keyOf(place));
-    if (position && next > position.next) Object.assign(position, { next, storedUpToMs, waitingSinceMs: null });
+    if (!position) return;
+    while (position.waiting.length > 0 && position.waiting[0]!.behind <= behind)
+      Object.assign(position, { next: position.waiting.shift()!.end, storedUpToMs });
   }
 
-  /** What lies before an offset is no message for anybody: marks of transactions, and what one has taken back. */
+  /**
+   * What lies before an offset, and was not handed over, is no message for anybody: marks of transactions, and what one
+   * has taken back.
+   */
   passed(place: Place, next: bigint): void {
     const position = this.#positions.get(keyOf(place));
-    if (position && next > position.next) position.next = next;
+    if (!position || next <= position.taken) return;
+    position.taken = next;
+    const last = position.waiting.at(-1);
+    if (last) last.end = next;
+    else position.next = next;
   }
 
   /** Offsets to commit in the group, for those who look there. */
@@ -148,7 +174,7 @@ export class Positions {
     let messages = 0n;
     let seconds = 0;
     for (const [key, position] of this.#positions) {
-      const { next, storedUpToMs, waitingSinceMs, readToEndMs } = position;
+      const { next, storedUpToMs, waiting, readToEndMs } = position;
       const end = ends.get(key);
       if (!end) continue;
       let from = next;
@@ -159,7 +185,7 @@ export class Positions {
         continue;
       }
       messages += behind;
-      const sinceMs = waitingSinceMs ?? laterOf(storedUpToMs, readToEndMs);
+      const sinceMs = waiting[0]?.sinceMs ?? laterOf(storedUpToMs, readToEndMs);
       if (sinceMs !== null) seconds = Math.max(seconds, (nowMs - sinceMs) / 1000);
     }
     return { messages: Number(messages), seconds };

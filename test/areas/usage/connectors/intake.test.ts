@@ -17,11 +17,16 @@ function open({ most = Number.POSITIVE_INFINITY }: { most?: number } = {}) {
   const stored: string[][] = [];
   const failures: unknown[] = [];
   const waiting: { end: () => void; fail: (error: Error) => void }[] = [];
+  const read: string[][] = [];
   const intake = createIntake({
     signal: ended.signal,
-    store: (messages) =>
+    async read(messages) {
+      const taken = messages.slice(0, most);
+      read.push(taken.map(({ position }) => position));
+      return { messages: taken, taken: taken.length };
+    },
+    store: ({ messages: taken }) =>
       new Promise<Outcome>((resolve, reject) => {
-        const taken = messages.slice(0, most);
         waiting.push({
           end() {
             stored.push(taken.map(({ position }) => position));
@@ -34,7 +39,7 @@ function open({ most = Number.POSITIVE_INFINITY }: { most?: number } = {}) {
     onStored() {},
   });
   const next = () => until(() => waiting.shift());
-  return { intake, stored, failures, ended, next };
+  return { intake, read, stored, failures, ended, next };
 }
 
 test('messages that come while a transaction runs share the next one', async () => {
@@ -84,6 +89,77 @@ test('what is no longer wanted is left out; what is in a transaction ends there'
   (await next()).end();
   await other;
   expect(stored).toEqual([['k/1'], ['other/1']]);
+});
+
+const thousand = (from: number, key = 'k') => Array.from({ length: 1000 }, (_, index) => message(from + index, key));
+
+test('while a transaction runs the next ones are read, once they fill a transaction', async () => {
+  const { intake, read, stored, next } = open();
+  const first = intake.deliver([message(0)]);
+  const open1 = await next();
+  const second = intake.deliver(thousand(1).slice(0, 600));
+  expect(read).toEqual([['k/0']]);
+  const third = intake.deliver(thousand(601));
+  expect(read.map((some) => [some[0], some.length])).toEqual([
+    ['k/0', 1],
+    ['k/1', 1000],
+  ]);
+  open1.end();
+  await first;
+  (await next()).end();
+  await second;
+  (await next()).end();
+  await third;
+  expect(stored.map((some) => [some[0], some.length])).toEqual([
+    ['k/0', 1],
+    ['k/1', 1000],
+    ['k/1001', 600],
+  ]);
+  expect(read).toEqual(stored);
+});
+
+test('what was read while a transaction ran, and is no longer wanted, is not stored', async () => {
+  const { intake, stored, next } = open();
+  const leaving = new AbortController();
+  const first = intake.deliver([message(0)]);
+  const open1 = await next();
+  const left = intake.deliver(thousand(1), leaving.signal);
+  const other = intake.deliver([message(1, 'other')]);
+  leaving.abort(new Error('rebalance'));
+  await expect(left).rejects.toThrow('rebalance');
+  open1.end();
+  await first;
+  (await next()).end();
+  await other;
+  expect(stored).toEqual([['k/0'], ['other/1']]);
+});
+
+test('a transaction that fails, and those behind it, keep their order', async () => {
+  const { intake, stored, next } = open();
+  const delivered = [thousand(0), thousand(1000)].map((messages) => intake.deliver(messages));
+  (await next()).fail(new Error('away'));
+  (await next()).end();
+  (await next()).end();
+  await Promise.all(delivered);
+  expect(stored.map((some) => some[0])).toEqual(['k/0', 'k/1000']);
+});
+
+test('what cannot be read waits as what cannot be stored', async () => {
+  const failures: unknown[] = [];
+  let tries = 0;
+  const intake = createIntake({
+    signal: new AbortController().signal,
+    async read(messages) {
+      tries += 1;
+      if (tries === 1) throw new Error('away');
+      return { taken: messages.length };
+    },
+    store: async ({ taken }) => ({ taken, stored: 0, replayed: 0, dead: 0, putAside: [] }),
+    onFailure: (error) => failures.push(error),
+    onStored() {},
+  });
+  await intake.deliver([message(1)]);
+  expect(failures).toHaveLength(1);
 });
 
 test('a source waits while ten thousand messages do', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { listCheckpoints } from '../../../../src/areas/usage/connectors/checkpoints.ts';
-import { ClockAdvances, storeMessages } from '../../../../src/areas/usage/connectors/store-messages.ts';
+import { ClockAdvances, readMessages, storeMessages } from '../../../../src/areas/usage/connectors/store-messages.ts';
 import type { StreamMessage } from '../../../../src/platform/streams/source.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { makeMetric, type storage as Storage, storage } from '../ingest-events/build.ts';
@@ -38,7 +38,9 @@ function messageOf(offset: number, value: unknown, key = 'calls/0'): StreamMessa
 }
 
 const connector = () => ({ organizationId, code: 'stream', isSandbox: false });
-const store = (...messages: StreamMessage[]) => storeMessages(kept.deps, connector(), messages);
+const storeFor = async (of: ReturnType<typeof connector>, messages: StreamMessage[]) =>
+  storeMessages(kept.deps, of, await readMessages(kept.deps, of, messages));
+const store = (...messages: StreamMessage[]) => storeFor(connector(), messages);
 const stored = () => database.sql<{ transaction_id: string; timestamp: unknown }[]>`
   select transaction_id, timestamp from events where organization_id = ${organizationId} order by transaction_id`;
 const letters = () => database.sql<Record<string, unknown>[]>`
@@ -210,7 +212,7 @@ test('nothing is stored when the checkpoint cannot be, nor while the test clock 
     insert into test_clocks (organization_id, frozen_time, target_time, status, created_at)
     values (${sandbox}, '2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', 'advancing', now())`;
   const messages = [messageOf(1, event('a'))];
-  const held = storeMessages(kept.deps, { organizationId: sandbox, code: 'stream', isSandbox: true }, messages);
+  const held = storeFor({ organizationId: sandbox, code: 'stream', isSandbox: true }, messages);
   await expect(held).rejects.toThrow(ClockAdvances);
   expect(await sql`select from ingest_checkpoints where organization_id = ${sandbox}`).toHaveLength(0);
 });

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { storeMessages } from '../../../../src/areas/usage/connectors/store-messages.ts';
+import { readMessages, storeMessages } from '../../../../src/areas/usage/connectors/store-messages.ts';
 import { cleanDeadLetters } from '../../../../src/areas/usage/ingestion/clean-dead-letters.ts';
 import { createProducer } from '../../../../src/platform/queue/producer.ts';
 import { startService, type TestService } from '../../../support/service.ts';
@@ -37,7 +37,8 @@ async function read(values: readonly unknown[], owner = org, headers: Record<str
   });
   const producer = createProducer(service.redis, service.config.REDIS_PREFIX);
   const deps = { ...storage(service.sql).deps, producer };
-  await storeMessages(deps, { organizationId, code: 'stream', isSandbox: false }, messages);
+  const connector = { organizationId, code: 'stream', isSandbox: false };
+  await storeMessages(deps, connector, await readMessages(deps, connector, messages));
   await producer.close();
   const { dead_letters } = await ok(owner.get('/ingestion/dead_letters?per_page=1000'));
   const positions = new Set(messages.map(({ position }) => position));

@@ -54,6 +54,7 @@ test('messages from before what is stored are passed over, unless the topic was 
 
 test('marks of transactions behind the last message are no lag', async () => {
   const { positions, host } = await assigned({ stored: 98, high: 100 });
+  positions.handed(place, 99n, NOW_MS - 60_000);
   positions.stored(place, 99n, NOW_MS - 60_000);
   expect(await positions.lag(host)).toEqual({ messages: 1, seconds: 60 });
   positions.passed(place, 100n);
@@ -63,19 +64,36 @@ test('marks of transactions behind the last message are no lag', async () => {
   expect(positions.nextOf(place)).toBe(100n);
 });
 
+test('the group hears of no message that is handed over and not stored, nor of what lies behind it', async () => {
+  const { positions } = await assigned({ stored: 50 });
+  positions.handed(place, 60n, NOW_MS);
+  positions.handed(place, 70n, NOW_MS);
+  positions.passed(place, 72n);
+  expect(positions.nextOf(place)).toBe(72n);
+  expect(positions.offsets()).toEqual([]);
+  positions.stored(place, 60n, NOW_MS);
+  expect(positions.offsets()).toEqual([{ ...place, offset: '60' }]);
+  positions.stored(place, 70n, NOW_MS);
+  expect(positions.offsets()).toEqual([{ ...place, offset: '72' }]);
+});
+
 test('the lag in seconds is the age of the oldest message that was fetched and waits', async () => {
   const { positions, host } = await assigned({ stored: 90 });
-  positions.fetched(place, NOW_MS - 5000);
+  positions.handed(place, 93n, NOW_MS - 5000);
+  positions.handed(place, 95n, NOW_MS - 3000);
   expect(await positions.lag(host)).toEqual({ messages: 10, seconds: 5 });
+  positions.stored(place, 93n, NOW_MS - 4000);
+  expect(await positions.lag(host)).toEqual({ messages: 7, seconds: 3 });
   positions.stored(place, 95n, NOW_MS - 2000);
   expect(await positions.lag(host)).toEqual({ messages: 5, seconds: 2 });
   // A clock that is ahead makes no negative lag.
-  positions.fetched(place, NOW_MS + 9000);
+  positions.handed(place, 97n, NOW_MS + 9000);
   expect(await positions.lag(host)).toEqual({ messages: 5, seconds: 0 });
 });
 
 test('a message that comes after an hour of silence is not an hour old', async () => {
   const { positions, host, end } = await assigned({ stored: 99 });
+  positions.handed(place, 100n, NOW_MS - 3_600_000);
   positions.stored(place, 100n, NOW_MS - 3_600_000);
   expect(await positions.lag(host)).toEqual({ messages: 0, seconds: 0 });
   end.high = 101;
