@@ -139,8 +139,7 @@ export const recordOutcomes = (
   patienceMs?: number,
 ) => sql`
   with patience as materialized (
-    select set_config('lock_timeout',
-      coalesce(${patienceMs === undefined ? null : String(patienceMs)}, current_setting('lock_timeout')), true) as ms
+    ${patienceMs === undefined ? sql`select 'own' as ms` : sql`select set_config('lock_timeout', ${String(patienceMs)}, true) as ms`}
   ), outcome as materialized (
     select job.organization_id, job.webhook_endpoint_id, job.endpoint, row.*
     from patience -- no row is locked before it is known how long to wait
@@ -160,26 +159,27 @@ export const recordOutcomes = (
     where d.id = any (array(select id from outcome)) and d.id = outcome.id
       and d.organization_id = outcome.organization_id and d.status not in ('succeeded', 'failed')
     returning d.id, d.status, outcome.organization_id, outcome.webhook_endpoint_id, outcome.latency_class
-  ), ${countedInHours(sql, now)}, touched as materialized (
-    select endpoint.id, health.organization_id, health.failures, health.any_acknowledged
-    from patience
-    cross join jsonb_to_recordset(${json(health)}::jsonb) as health (organization_id uuid, webhook_endpoint_id uuid,
+  ), ${countedInHours(sql, now)}, health as materialized (
+    select row.* from patience
+    cross join jsonb_to_recordset(${json(health)}::jsonb) as row (organization_id uuid, webhook_endpoint_id uuid,
       failures integer, any_acknowledged boolean)
-    join webhook_endpoints endpoint
-      on endpoint.organization_id = health.organization_id and endpoint.id = health.webhook_endpoint_id
-    where not health.any_acknowledged or endpoint.consecutive_failures > 0 or endpoint.failures_since is not null
-    order by endpoint.id
-    for no key update of endpoint
   )
   update webhook_endpoints endpoint
-  set consecutive_failures = case when touched.any_acknowledged then 0
-      else endpoint.consecutive_failures + touched.failures end,
-    failures_since = case when touched.any_acknowledged then null else coalesce(endpoint.failures_since, ${now}) end,
+  set consecutive_failures = case when health.any_acknowledged then 0
+      else endpoint.consecutive_failures + health.failures end,
+    failures_since = case when health.any_acknowledged then null else coalesce(endpoint.failures_since, ${now}) end,
     circuit_open_until = case
-      when not touched.any_acknowledged and endpoint.consecutive_failures + touched.failures >= ${opensAt}
+      when not health.any_acknowledged and endpoint.consecutive_failures + health.failures >= ${opensAt}
         then ${openUntil}::timestamptz end
-  from touched
-  where endpoint.organization_id = touched.organization_id and endpoint.id = touched.id`;
+  from health
+  where endpoint.organization_id = health.organization_id and endpoint.id = health.webhook_endpoint_id
+    and endpoint.id = any (array(
+      select endpoint.id from health
+      join webhook_endpoints endpoint
+        on endpoint.organization_id = health.organization_id and endpoint.id = health.webhook_endpoint_id
+      where not health.any_acknowledged or endpoint.consecutive_failures > 0 or endpoint.failures_since is not null
+      order by endpoint.id
+      for no key update of endpoint))`;
 
 /** Processes that write outcomes of one endpoint at the same time mostly use different rows. */
 const LANES = 8;

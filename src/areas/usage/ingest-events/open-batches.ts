@@ -27,12 +27,11 @@ export interface EventInBatch extends EventForWallet {
 
 /** Takes batches, one worker at a time, with their live events and metrics. Missing batches are finished. */
 export const takeBatchEvents = (db: Db, batchIds: readonly EventBatchId[]) => db<EventInBatch[]>`
-  with taken as materialized (
-    select event_ids from event_batches where id = any (${plainArray(batchIds)}::uuid[]) order by id for update
-  )
   select ${eventToMatch(db)}, e.properties ->> ${TARGET_WALLET_KEY} as target_wallet_code, e.properties ? 'ai_status' as is_rated,
     unpriced.call as unpriced
-  from taken
+  from (
+    select event_ids from event_batches where id = any (${plainArray(batchIds)}::uuid[]) order by id for update
+  ) taken
   cross join unnest(taken.event_ids) as member (id)
   join events e on e.id = member.id and e.deleted_at is null
   ${joinLiveMetric(db)}
@@ -103,17 +102,16 @@ export const finishBatches = (
     select * from unnest(${plainArray(marks.map((mark) => mark.organization_id))}::uuid[],
       ${plainArray(marks.map((mark) => mark.subscription_id))}::uuid[],
       ${plainArray(marks.map((mark) => mark.day))}::date[]) as mark (organization_id, id, day)
-  ), due as materialized (
-    select s.id from subscriptions s join mark on mark.organization_id = s.organization_id and mark.id = s.id
-    where s.status = 'active'
-      and (not s.usage_may_have_changed or s.last_received_event_on is null or s.last_received_event_on < mark.day)
-    order by s.id
-    for no key update of s
   ), marked as (
     update subscriptions s
     set usage_may_have_changed = true, last_received_event_on = greatest(s.last_received_event_on, mark.day)
-    from due join mark on mark.id = due.id
-    where s.organization_id = mark.organization_id and s.id = due.id
+    from mark
+    where s.organization_id = mark.organization_id and s.id = mark.id and s.id = any (array(
+      select s.id from subscriptions s join mark on mark.organization_id = s.organization_id and mark.id = s.id
+      where s.status = 'active'
+        and (not s.usage_may_have_changed or s.last_received_event_on is null or s.last_received_event_on < mark.day)
+      order by s.id
+      for no key update of s))
   ), found as materialized (
     select * from unnest(${plainArray(unmatched.map(({ event }) => event.organization_id))}::uuid[],
       ${plainArray(unmatched.map(({ event }) => event.id))}::uuid[],
