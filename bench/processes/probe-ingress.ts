@@ -1,16 +1,30 @@
 import { z } from 'zod';
-import { startIngress } from '../../src/ingress/start-ingress.ts';
+import type { Coalescer } from '../../src/ingress/events-lane/coalescer.ts';
+import { createHttpServer, stopListening } from '../../src/ingress/http-server.ts';
+import { openDoor } from '../../src/ingress/open-door.ts';
+import { listen } from '../../src/ingress/start-ingress.ts';
 import { operations } from '../../src/operations.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import type { Operation } from '../../src/platform/operation.ts';
 import { stopOnSignal } from '../../src/platform/process/stop-on-signal.ts';
 import { optionalText, text } from '../../src/platform/schema/fields.ts';
+import { PROBE_OF_READS } from './probe-of-reads.ts';
 
 /**
- * The whole ingress, with `POST /events` replaced by a probe that answers what it was sent: key, limiter, body and zod
- * as in production, no storage. BENCH_LIMITER=off leaves the limiter out.
+ * The whole ingress, whose events are stored nowhere: `POST /events` goes its way in production through key, limiter,
+ * body and the checks of an event, up to where it would be put into a job, and is answered as if it had been stored.
+ * Beside it a read that asks for nothing. BENCH_LIMITER=off leaves the limiter of events out.
  */
+const storesNothing: Coalescer = {
+  send: async (batch) => batch.events.map(() => 0),
+  isFull: () => false,
+  stop: async () => {},
+};
+
+const unlimited: Partial<Operation> =
+  process.env.BENCH_LIMITER === 'off' ? { uncountedWhile: () => Promise.resolve(true) } : {};
+
 const Event = z.object({
   transaction_id: text(),
   external_subscription_id: optionalText(),
@@ -19,10 +33,11 @@ const Event = z.object({
   properties: z.record(z.string(), z.unknown()).optional(),
 });
 
+/** A read that is sent like an event, so that both have the same bytes, and answers it. */
 const probe: Operation = {
   name: 'benchProbe',
   method: 'post',
-  path: '/events',
+  path: PROBE_OF_READS,
   permission: 'event',
   summary: 'Answers the event',
   tag: 'bench',
@@ -32,12 +47,16 @@ const probe: Operation = {
   answer: z.object({ event: Event }),
   kind: 'read',
   run: async (_ctx, { body }) => ({ event: { svc_id: '0197a6f0-0000-7000-8000-000000000000', ...body } }),
-  ...(process.env.BENCH_LIMITER === 'off' ? { uncountedWhile: () => Promise.resolve(true) } : {}),
 };
 
-const others = operations.filter((operation) => operation.path !== probe.path || operation.method !== probe.method);
+const offered = operations.map((each) => (each.name === 'createEvent' ? { ...each, ...unlimited } : each));
 const config = loadConfig();
 const log = createLog({ level: config.LOG_LEVEL, process: 'probe' });
-const ingress = await startIngress(config, [probe, ...others], log);
+const door = await openDoor(config, { operations: [...offered, probe], log, coalescer: storesNothing });
+const server = createHttpServer(door.app, door.listener);
+await listen(server, config);
 process.send?.('ready');
-stopOnSignal(log, () => ingress.close());
+stopOnSignal(log, async () => {
+  await stopListening(server);
+  await door.close();
+});

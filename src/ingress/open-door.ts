@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Express } from 'express';
 import type { Config } from '../platform/config.ts';
 import type { OrganizationId } from '../platform/ids.ts';
 import type { Log } from '../platform/log/log.ts';
@@ -19,7 +18,7 @@ import { Turns } from '../platform/turns/turns.ts';
 import { version } from '../platform/version.ts';
 import { reactions } from '../reactions.ts';
 import { BASE_PATH, READ_TIMEOUT_MS } from './answer-request.ts';
-import { createApp, literalFirst } from './app.ts';
+import { type App, createApp, literalFirst } from './app.ts';
 import { KeyCache } from './authenticate.ts';
 import { createCommandLane } from './command-lane.ts';
 import { mountMailView } from './console/mail-view.ts';
@@ -32,6 +31,7 @@ import { createDecisionsLane } from './decisions-lane.ts';
 import { mountDocs } from './docs/mount-docs.ts';
 import { mountDocuments } from './documents.ts';
 import type { EdgeDeps } from './edge-deps.ts';
+import { type Coalescer, createCoalescer } from './events-lane/coalescer.ts';
 import { createEventsLane } from './events-lane/lane.ts';
 import { NotStoredEvents } from './events-lane/not-stored.ts';
 import { FairGate } from './fair-gate.ts';
@@ -76,8 +76,7 @@ const READS_WAITING = 1000;
 const READ_WAITS_MS = READ_TIMEOUT_MS * 0.8;
 
 /** Everything behind the address of an ingress that serves one cell: its app, with the stores that it uses. */
-export interface Door {
-  app: Express;
+export interface Door extends App {
   producer: Producer;
   limiters: Limiters;
   /** Answers what is under way and closes the stores; nothing may arrive any more. */
@@ -90,6 +89,8 @@ export interface DoorOptions {
   limiterTimeoutMs?: number | undefined;
   /** Name of the cell, where there are several. */
   cell?: string;
+  /** Where events go that the door has read, if not into jobs for the storing workers. */
+  coalescer?: Coalescer;
 }
 
 /** Opens what an ingress needs of one cell; who calls it listens. */
@@ -135,8 +136,8 @@ export async function openDoor(config: Config, options: DoorOptions): Promise<Do
   const handOver = watchHandOver(runtime.redis, prefix, { parts: partsOf(config), whyNoWrites: standby.why });
   const decisions = createDecisionsLane({ ...lane, handOver });
   const notStored = new NotStoredEvents(runtime);
-  const laneDeps = { ...runtime, redis: limiterRedis, replies, config, processId, decisions, notStored };
-  const events = createEventsLane(laneDeps);
+  const coalescer = options.coalescer ?? createCoalescer(lane);
+  const events = createEventsLane({ ...runtime, redis: limiterRedis, config, decisions, notStored, coalescer });
   const deps: EdgeDeps = {
     cell,
     sql: runtime.sql,
@@ -173,7 +174,7 @@ export async function openDoor(config: Config, options: DoorOptions): Promise<Do
   function lease(category: string): LeaseStore {
     return new LeaseStore({ redis: limiterRedis, prefix: `${prefix}:rl:${category}`, processId, log: runtime.log });
   }
-  const app = createApp(deps, literalFirst(operations), {
+  const { app, listener } = createApp(deps, literalFirst(operations), {
     mountBelowBase: (root) =>
       mountOperatorRoutes(root, { ...runtime, limiters: deps.limiters }, [
         ...operatorJobs(runtime),
@@ -214,6 +215,7 @@ export async function openDoor(config: Config, options: DoorOptions): Promise<Do
   const enrolled = await enrol(runtime, 'ingress');
   return {
     app,
+    listener,
     producer: runtime.producer,
     limiters: deps.limiters,
     async close() {

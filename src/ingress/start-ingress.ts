@@ -24,7 +24,7 @@ export async function startIngress(
   limiterTimeoutMs?: number,
 ): Promise<Ingress> {
   const door = await openDoor(config, { operations, log, limiterTimeoutMs });
-  const server = createHttpServer(door.app);
+  const server = createHttpServer(door.app, door.listener);
   await listen(server, config);
   return {
     url: addressOf(server, config),

@@ -17,13 +17,13 @@ beforeAll(async () => {
     log: createLog({ level: 'silent', process: 'test' }),
     wire: createWire('svc'),
   } as EdgeDeps;
-  const app = createApp(deps, [], {
+  const { app, listener } = createApp(deps, [], {
     mount(root) {
       root.get('/refuses', () => Promise.reject(failure(400)));
       root.get('/breaks', () => Promise.reject(failure(500)));
     },
   });
-  server = createHttpServer(app);
+  server = createHttpServer(app, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });

@@ -80,7 +80,7 @@ export class Doors {
         opened.underWay -= 1;
       });
     }
-    door.app(request, response);
+    door.listener(request, response);
   }
 
   /** Whether a cell is reached, or why not; a cell that nobody asked for yet is asked now. */

@@ -21,9 +21,7 @@ import type { OrganizationId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Operation } from '../../platform/operation.ts';
-import type { Producer } from '../../platform/queue/producer.ts';
 import { Refusal, refuse } from '../../platform/refusal.ts';
-import type { Replies } from '../../platform/replies/replies.ts';
 import type { Pause } from '../../platform/turns/turns.ts';
 import { headerName } from '../../platform/wire-prefix.ts';
 import type { Identity } from '../authenticate.ts';
@@ -31,7 +29,7 @@ import type { DecisionsLane } from '../decisions-lane.ts';
 import { storeLines } from './bulk.ts';
 import { takeBulkPlace } from './bulk-places.ts';
 import { BulkReport } from './bulk-report.ts';
-import { createCoalescer } from './coalescer.ts';
+import type { Coalescer } from './coalescer.ts';
 import type { NotStoredEvents } from './not-stored.ts';
 import { type RecordsDoor, readRecords, storeInChunks } from './records.ts';
 import { UnmappedFields } from './unmapped-fields.ts';
@@ -108,18 +106,15 @@ const NDJSON_TYPE = /^application\/x-ndjson\s*(?:;|$)/i;
  * events.md#batch, events.md#deduplication, events.md#answer, event-verdicts.md.
  */
 export function createEventsLane(deps: {
-  producer: Producer;
-  replies: Replies;
   redis: Redis;
   config: Config;
   log: Log;
   metrics: Metrics;
-  processId: string;
   decisions: Pick<DecisionsLane, 'settle'>;
   notStored: NotStoredEvents;
+  coalescer: Coalescer;
 }): EventsLane {
-  const { config } = deps;
-  const coalescer = createCoalescer(deps);
+  const { config, coalescer } = deps;
   const explainHeader = headerName('X-Svc-Explain', config.WIRE_PREFIX).toLowerCase();
 
   const facts = new DoorFacts(() => performance.now());
