@@ -43,8 +43,7 @@ export function answerRequest(
     let used = deps;
     let call: Call | undefined;
     // Work of a read for a caller who is gone or answered is cancelled.
-    const ending = new Ending();
-    response.once('close', () => ending.abort());
+    const ending = new Ending(response);
     try {
       const identity = await authenticate(deps, request, response);
       if (identity.sessionId !== undefined) used = ofSessions;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Temporal } from 'temporal-polyfill';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Db, Sql } from '../platform/db/connect.ts';
@@ -74,7 +74,7 @@ export class KeyCache {
   identify(header: string | undefined, asking: Asking): Identity | null | Promise<Identity | null> {
     const token = bearerToken(header);
     if (token === null) return null;
-    const digest = createHash('sha256').update(token).digest('base64');
+    const digest = hash('sha256', token, 'base64');
     const entry = this.#known.get(digest);
     const now = realNowMs();
     if (entry && entry.freshUntilMs > now) return valid(entry.identity, now);

@@ -7,31 +7,24 @@ import {
   usageIn,
   withReadUsage,
 } from '../areas/usage/budget-holds/asked-decision.ts';
-import { assert } from '../engine/assert.ts';
-import { readOrganizationNow } from '../platform/clock/organization-clock.ts';
-import type { Context, HeavyWork } from '../platform/context.ts';
 import type { Sql } from '../platform/db/connect.ts';
-import { Answer, type Operation } from '../platform/operation.ts';
-import { NO_REACTIONS } from '../platform/reactions.ts';
+import type { Operation } from '../platform/operation.ts';
 import { refuse } from '../platform/refusal.ts';
 import { holdsSecret } from '../platform/schema/secret-field.ts';
-import { jsonInSlices } from '../platform/turns/json-in-slices.ts';
 import type { Pause } from '../platform/turns/turns.ts';
 import { jobs } from '../queues.ts';
 import type { Identity } from './authenticate.ts';
 import { type CloudMode, cloudModeOf, envelopeOf, inCloudMode, pathBefore } from './cloud-events.ts';
 import type { EdgeDeps, Outcome } from './edge-deps.ts';
 import type { Ended } from './ending.ts';
-import type { Asked } from './heavy-reads.ts';
 import { type Idempotency, idempotencyOf } from './idempotency-key.ts';
 import { refusesUnknownFilters, unknownFields, unknownFilters } from './ignored-fields.ts';
 import { loggedRequest, pathOf } from './logged-request.ts';
 import { type BodyOptions, readBody } from './read-body.ts';
 import { readInput, readParams } from './read-input.ts';
 import { type Query, readQuery } from './read-query.ts';
-import { begun } from './read-replicas/begun.ts';
-import { sentPosition, written } from './read-replicas/position-header.ts';
-import { type ReadPlace, readWhereFit } from './read-replicas/read-where-fit.ts';
+import { written } from './read-replicas/position-header.ts';
+import { readContext, runRead } from './run-read.ts';
 import { sharedSql } from './shared-sql.ts';
 import { mostValuesOf } from './value-limits.ts';
 
@@ -123,28 +116,7 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
     } = await deps.previews.run(commandOf(deps, call, { input, idempotency: null }));
     return { status, text, headers };
   }
-  const form = operation.alsoCsv && acceptsCsv(request) ? { asCsv: true } : {};
-  const wanted = {
-    organizationId: identity.organizationId,
-    isFresh: operation.fresh === true,
-    position: sentPosition(deps, request),
-    signal: call.signal,
-  };
-  const read = (heavy: HeavyWork) =>
-    readWhereFit(deps, wanted, async (place) => {
-      const ctx = { ...(await readContext(deps, identity, place)), heavy };
-      return begun(await toOutcome(await operation.run(ctx, { ...input, ...form }), ctx.pause));
-    });
-  const readAgainIfStruck = async (heavy: HeavyWork) => {
-    try {
-      return await read(heavy);
-    } catch (error) {
-      if (call.signal.aborted || !isStruckByMistake(error)) throw error;
-      return read(heavy);
-    }
-  };
-  if (takesBody) return readAgainIfStruck(deps.heavyReads.of(identity.organizationId, call.signal));
-  return deps.heavyReads.answer(askedBy(call, form, wanted.position), readAgainIfStruck);
+  return runRead(deps, call, input);
 }
 
 /** Lines of events, or records of other programs. */
@@ -192,24 +164,8 @@ function refuseFilters(names: readonly string[]): void {
   );
 }
 
-/** Requests of one key with the same path, query, form and position have the same answer. */
-const askedBy = ({ identity, request, signal }: Call, form: object, position = ''): Asked => ({
-  organizationId: identity.organizationId,
-  name: `${identity.apiKeyId} ${request.originalUrl} ${JSON.stringify(form)} ${position}`,
-  signal,
-});
-
-/**
- * Postgres cancels the statement that a connection runs when the request arrives, which may be a later one than
- * intended. A read cancelled by mistake is repeated; a time-out has a different error text.
- */
-const isStruckByMistake = (error: unknown): boolean =>
-  (error as { code?: unknown } | null)?.code === '57014' && /user request/.test((error as Error).message);
-
 const rootOf = ({ root }: Operation, body: unknown): unknown =>
   root === undefined ? body : (body as Record<string, unknown> | undefined)?.[root];
-
-const acceptsCsv = (request: Request): boolean => /^\s*text\/csv\b/i.test(request.headers.accept ?? '');
 
 const bodyOptions = (operation: Operation, pause: Pause, cloudMode: CloudMode | undefined): BodyOptions => ({
   limitBytes: operation.bodyLimitBytes ?? BODY_LIMIT_BYTES,
@@ -234,26 +190,6 @@ function sentKey({ operation, request, identity }: Call, query: Query, body: unk
     query,
     body,
   });
-}
-
-async function readContext(deps: EdgeDeps, identity: Identity, { sql, gate, signal }: ReadPlace): Promise<Context> {
-  const db = sharedSql(sql, gate, { organizationId: identity.organizationId, signal });
-  const now = await readOrganizationNow({ db, organizationId: identity.organizationId }, identity.sandbox);
-  return {
-    organizationId: identity.organizationId,
-    sandbox: identity.sandbox,
-    actor: { source: identity.sessionId === undefined ? 'api' : 'front', apiKeyId: identity.apiKeyId },
-    db,
-    holds: (resource, mode) => identity.permissions[resource]?.includes(mode) === true,
-    redis: deps.redis,
-    config: deps.config,
-    log: deps.log,
-    reactions: NO_REACTIONS,
-    now: () => now,
-    pause: deps.turns.pauseOf(identity.organizationId, signal),
-    record: () => assert(false, 'a read records nothing'),
-    after: () => assert(false, 'a read owes nothing'),
-  };
 }
 
 async function runCommand(
@@ -307,17 +243,4 @@ function commandOf(
       parameters: logged.request_body,
     },
   };
-}
-
-async function toOutcome(result: object | null, pause: Pause | undefined): Promise<Outcome> {
-  const answer = result instanceof Answer ? result : new Answer(result);
-  const { status, headers } = answer;
-  if (answer.stream !== undefined)
-    return { status, text: '', headers, stream: answer.stream, contentType: answer.contentType ?? 'text/plain' };
-  if (answer.bytes !== undefined)
-    return { status, text: '', headers, bytes: answer.bytes, contentType: answer.contentType! };
-  if (answer.text !== undefined)
-    return { status, text: answer.text, headers, contentType: 'text/plain; charset=utf-8' };
-  const { json, body } = answer;
-  return { status, text: json ?? (body === null ? '' : await jsonInSlices(body, pause)), headers };
 }

@@ -26,32 +26,55 @@ const CANCEL_AFTER_MS = 1000;
  *
  * gate shared by all reads of this process, with one key for each organization
  */
-export function sharedSql(
-  sql: Sql,
-  gate: FairGate,
-  { organizationId, signal }: { organizationId: OrganizationId; signal: Ended },
-): Sql {
-  const made = new Set<Statement>();
-  const cancel = (statement: Statement) => {
-    if (!statement.executed || !statement.canceller) return;
-    // The outcome of cancelling is ignored: Postgres may be away, and the statement's own failure shows it.
-    statement.canceller(statement).catch(() => {});
-    statement.canceller = null;
-  };
-  const cancelLater = (cancelAll: () => void) => void setTimeout(cancelAll, CANCEL_AFTER_MS).unref();
-  signal.addEventListener('abort', () => cancelLater(() => made.forEach(cancel)), { once: true });
+export const sharedSql = (sql: Sql, gate: FairGate, read: ReadOfOrganization): Sql =>
+  new Proxy(sql, new SharedPool(sql, gate, read)) as Sql;
 
-  /** Cancels a statement that starts for an answer that was already given. */
-  const follow = (statement: Statement) => {
-    made.add(statement);
-    if (signal.aborted) cancelLater(() => cancel(statement));
-  };
+interface ReadOfOrganization {
+  organizationId: OrganizationId;
+  signal: Ended;
+}
+
+/** Follows the statements of one read until its end. Every read makes one, so it holds little before the first of them. */
+class SharedPool implements ProxyHandler<Sql> {
+  readonly #sql: Sql;
+  readonly #gate: FairGate;
+  readonly #read: ReadOfOrganization;
+  #made: Set<Statement> | undefined;
+
+  constructor(sql: Sql, gate: FairGate, read: ReadOfOrganization) {
+    this.#sql = sql;
+    this.#gate = gate;
+    this.#read = read;
+  }
+
+  apply(fn: Sql, self: unknown, args: unknown[]): unknown {
+    const result = Reflect.apply(fn as never, self, args) as Statement;
+    if (!isTemplate(args[0])) return result;
+    this.#inTurn(result);
+    this.#follow(result);
+    return result;
+  }
+
+  get(from: Sql, name: string | symbol): unknown {
+    return name === 'begin' ? (...args: unknown[]) => this.#begin(args) : Reflect.get(from, name);
+  }
+
+  async #begin(args: unknown[]): Promise<unknown> {
+    const { organizationId, signal } = this.#read;
+    const leave = await this.#gate.enter(organizationId, signal);
+    try {
+      return await (this.#sql.begin as (...given: unknown[]) => Promise<unknown>)(...this.#withFollowed(args));
+    } finally {
+      leave();
+    }
+  }
 
   /** Holds a place of the share from sending the statement until it is answered. */
-  function inTurn(statement: Statement): void {
+  #inTurn(statement: Statement): void {
+    const { organizationId, signal } = this.#read;
     const { handler } = statement;
     const waiting = (each: Statement) => {
-      gate.enter(organizationId, signal).then(
+      this.#gate.enter(organizationId, signal).then(
         (leave) => {
           settling(each, leave);
           handler(each);
@@ -62,40 +85,48 @@ export function sharedSql(
     statement.handler = Object.assign(waiting, { debug: handler.debug });
   }
 
-  function wrapped<Target extends Sql | Tx>(target: Target, isPool: boolean): Target {
-    return new Proxy(target, {
-      apply(fn, self, args) {
+  /** Also cancels a statement that starts for an answer that was already given. */
+  #follow(statement: Statement): void {
+    const { signal } = this.#read;
+    if (this.#made === undefined) {
+      const made = new Set<Statement>();
+      this.#made = made;
+      signal.addEventListener('abort', () => cancelLater(() => made.forEach(cancel)), { once: true });
+    }
+    this.#made.add(statement);
+    if (signal.aborted) cancelLater(() => cancel(statement));
+  }
+
+  /** Arguments of `begin` or `savepoint` whose work, the last of them, gets a connection that is followed as well. */
+  #withFollowed(args: unknown[]): unknown[] {
+    const work = args.at(-1) as (tx: Tx) => unknown;
+    return [...args.slice(0, -1), (tx: Tx) => work(this.#followed(tx))];
+  }
+
+  #followed(tx: Tx): Tx {
+    return new Proxy(tx, {
+      apply: (fn, self, args) => {
         const result = Reflect.apply(fn as never, self, args) as Statement;
-        if (!isTemplate(args[0])) return result;
-        if (isPool) inTurn(result);
-        follow(result);
+        if (isTemplate(args[0])) this.#follow(result);
         return result;
       },
-      get(from, name) {
-        if (name === 'begin' && isPool) return begin;
+      get: (from, name) => {
         const value = Reflect.get(from, name) as unknown;
         if (name !== 'savepoint') return value;
-        return (...args: unknown[]) => (value as (...given: unknown[]) => unknown)(...withWrapped(args));
+        return (...args: unknown[]) => (value as (...given: unknown[]) => unknown)(...this.#withFollowed(args));
       },
     });
   }
-
-  async function begin(...args: unknown[]): Promise<unknown> {
-    const leave = await gate.enter(organizationId, signal);
-    try {
-      return await (sql.begin as (...given: unknown[]) => Promise<unknown>)(...withWrapped(args));
-    } finally {
-      leave();
-    }
-  }
-
-  const withWrapped = (args: unknown[]): unknown[] => {
-    const work = args.at(-1) as (tx: Tx) => unknown;
-    return [...args.slice(0, -1), (tx: Tx) => work(wrapped(tx, false))];
-  };
-
-  return wrapped(sql, true);
 }
+
+function cancel(statement: Statement): void {
+  if (!statement.executed || !statement.canceller) return;
+  // The outcome of cancelling is ignored: Postgres may be away, and the statement's own failure shows it.
+  statement.canceller(statement).catch(() => {});
+  statement.canceller = null;
+}
+
+const cancelLater = (cancelAll: () => void) => void setTimeout(cancelAll, CANCEL_AFTER_MS).unref();
 
 /** Calls `done` when the driver settles a statement, with success or failure. */
 function settling(statement: Statement, done: () => void): void {

@@ -14,7 +14,7 @@ export interface ReadPlace {
   signal: Ended;
 }
 
-interface WantedRead {
+export interface WantedRead {
   organizationId: OrganizationId;
   /** It goes to the primary in any case. */
   isFresh: boolean;
@@ -28,14 +28,23 @@ interface WantedRead {
  * caller's is done again on the primary: the server is gone, it cancelled a statement to go on replaying, or a table of
  * this version has not come there yet. Rule: read-replicas.md#read-your-writes, read-replicas.md#broken-replicas.
  */
-export async function readWhereFit<Answer>(
-  deps: { sql: Sql; reads: FairGate; replicas: Replicas | undefined },
-  { organizationId, isFresh, position, signal }: WantedRead,
+export function readWhereFit<Answer>(
+  { sql, reads, replicas }: { sql: Sql; reads: FairGate; replicas: Replicas | undefined },
+  wanted: WantedRead,
   read: (place: ReadPlace) => Promise<Answer>,
 ): Promise<Answer> {
-  const primary = { sql: deps.sql, gate: deps.reads, signal };
-  if (deps.replicas === undefined || isFresh) return read(primary);
-  const replica = await deps.replicas.choose(organizationId, position);
+  const primary = { sql, gate: reads, signal: wanted.signal };
+  if (replicas === undefined || wanted.isFresh) return read(primary);
+  return readOnReplica(replicas, wanted, primary, read);
+}
+
+async function readOnReplica<Answer>(
+  replicas: Replicas,
+  { organizationId, position, signal }: WantedRead,
+  primary: ReadPlace,
+  read: (place: ReadPlace) => Promise<Answer>,
+): Promise<Answer> {
+  const replica = await replicas.choose(organizationId, position);
   if (replica === undefined) return read(primary);
   const here = new Ending();
   if (signal.aborted) here.abort();
@@ -46,7 +55,7 @@ export async function readWhereFit<Answer>(
   } catch (error) {
     if (signal.aborted || !isOfDatabase(error)) throw error;
     here.abort();
-    deps.replicas.failed(replica, error, isLost(error));
+    replicas.failed(replica, error, isLost(error));
     return read(primary);
   }
 }
