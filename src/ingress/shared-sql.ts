@@ -34,7 +34,7 @@ interface ReadOfOrganization {
   signal: Ended;
 }
 
-/** Follows the statements of one read until its end. Every read makes one, so it holds little before the first of them. */
+/** Follows the statements of one read until its end. Every read makes one, so it holds little before the first. */
 class SharedPool implements ProxyHandler<Sql> {
   readonly #sql: Sql;
   readonly #gate: FairGate;
