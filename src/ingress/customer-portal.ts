@@ -1,6 +1,7 @@
 import type { Express } from 'express';
 import { askForDocument } from '../areas/messaging/documents/ask-for-document.ts';
 import { PORTAL_PATH } from '../areas/messaging/mails/portal-token.ts';
+import { alertsPage } from '../areas/reporting/customer-portal/alerts/page.ts';
 import { detailsPage } from '../areas/reporting/customer-portal/details/page.ts';
 import { DOCUMENT_LISTS, documentsPage } from '../areas/reporting/customer-portal/documents/page.ts';
 import { expiredPage, noticePage } from '../areas/reporting/customer-portal/layout.ts';
@@ -14,6 +15,7 @@ import { usagePage } from '../areas/reporting/customer-portal/usage/page.ts';
 import { walletPage } from '../areas/reporting/customer-portal/wallet/page.ts';
 import type { Context } from '../platform/context.ts';
 import { transact } from '../platform/records/transact.ts';
+import { refuse } from '../platform/refusal.ts';
 import { awaitFile, sendFile } from './documents.ts';
 import { mountPortalCommands } from './portal-commands.ts';
 import { askNextInvoice } from './portal-preview.ts';
@@ -47,6 +49,10 @@ const pagesOf = (deps: PortalDeps): Readonly<Record<string, Page>> => ({
     }),
   '/wallets/:id': (ctx, visit) => walletPage(ctx, visit.frame, { id: idIn(visit), page: pageIn(visit.query) }),
   '/payment_methods': (ctx, { frame }) => methodsPage(ctx, frame, {}),
+  '/alerts': (ctx, { frame, query }) => {
+    if (!frame.settings.allow.alerts) throw refuse.notFound('page');
+    return alertsPage(ctx, frame, { page: pageIn(query) });
+  },
   '/details': (ctx, { frame }) => detailsPage(ctx, frame, {}),
 });
 

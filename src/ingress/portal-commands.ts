@@ -3,6 +3,7 @@ import { findMethod } from '../areas/customers/payment-methods/queries.ts';
 import { payLink } from '../areas/messaging/mails/pay-link.ts';
 import { PORTAL_PATH } from '../areas/messaging/mails/portal-token.ts';
 import { awaitPage } from '../areas/payments/payments/provider-pages.ts';
+import { alertsPage } from '../areas/reporting/customer-portal/alerts/page.ts';
 import type { PortalOutcome } from '../areas/reporting/customer-portal/commands/outcome.ts';
 import { DETAIL_FIELDS } from '../areas/reporting/customer-portal/details/fields.ts';
 import { detailsPage } from '../areas/reporting/customer-portal/details/page.ts';
@@ -78,6 +79,8 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     run: (form) => changeMethod(form, 'portalRemoveMethod'),
     back: backToMethods,
   },
+  '/alerts': { power: 'alerts', run: addAlert, back: backToAlerts },
+  '/alerts/:id/remove': { power: 'alerts', run: removeAlert, back: backToAlerts },
   '/details': { power: 'billing_data', run: changeDetails, back: backToDetails },
   '/language': { power: null, run: chooseLanguage, back: backToDetails },
 };
@@ -165,9 +168,14 @@ async function run(
       request: { method: 'post', origin: '', path: PORTAL_PATH, client: null, parameters: null },
     })
     .catch((error: unknown) => {
+      deps.metrics.portalCommands.inc({
+        name: operation,
+        status: String(error instanceof Refusal ? error.status : 500),
+      });
       if (error instanceof Refusal && error.status === 504) throw new Pending();
       throw error;
     });
+  deps.metrics.portalCommands.inc({ name: operation, status: String(answer.status) });
   return { ...answer, json: JSON.parse(answer.body === '' ? '{}' : answer.body) };
 }
 
@@ -290,6 +298,22 @@ async function changeMethod(form: Form, operation: string): Promise<Reply> {
   return { status: 200, text: await backToMethods(form, saidOf(said.method)) };
 }
 
+async function addAlert(form: Form): Promise<Reply> {
+  const { ctx, frame } = form.visit;
+  const { subscription = '', metric = '', amount = '' } = form.fields;
+  if (!isUuid(subscription)) throw refuse.notFound('subscription');
+  const { faults } = await outcomeOf(form, 'portalAddAlert', { subscription_id: subscription, metric, amount });
+  if (!faults) return { status: 200, text: await backToAlerts(form, saidOf(frame.language.words.said.alerts)) };
+  const tried = { subscription, metric, amount, fault: faults.amount ?? faults.form ?? 'notNow' };
+  return { status: 422, text: await alertsPage(ctx, standingOn(frame, 'alerts'), { page: 1, tried }) };
+}
+
+async function removeAlert(form: Form): Promise<Reply> {
+  if (!isUuid(idIn(form.visit))) throw refuse.notFound('alert');
+  await outcomeOf(form, 'portalRemoveAlert', { alert_id: idIn(form.visit) });
+  return { status: 200, text: await backToAlerts(form, saidOf(form.visit.frame.language.words.said.alerts)) };
+}
+
 async function changeDetails(form: Form): Promise<Reply> {
   const { ctx, frame } = form.visit;
   const values = Object.fromEntries(
@@ -334,6 +358,7 @@ async function sendLink(deps: PortalDeps, visit: Visit | LateVisit): Promise<voi
     idempotency: null,
     request: { method: 'post', origin: '', path: PORTAL_PATH, client: null, parameters: null },
   });
+  deps.metrics.portalCommands.inc({ name: 'portalLink', status: String(status) });
   if (status !== 200) throw refuse.unavailable();
   sendPage(response, 200, noticePage(languageOf(customer), 'linkSent'));
 }
@@ -365,6 +390,10 @@ async function backToWallet(form: Form, said: Html): Promise<string> {
 
 async function backToMethods({ visit: { ctx, frame } }: Form, said: Html): Promise<string> {
   return methodsPage(ctx, standingOn(frame, 'payment_methods'), { said });
+}
+
+async function backToAlerts({ visit: { ctx, frame } }: Form, said: Html): Promise<string> {
+  return alertsPage(ctx, standingOn(frame, 'alerts'), { page: 1, said });
 }
 
 async function backToDetails({ visit: { ctx, frame } }: Form, said: Html): Promise<string> {

@@ -31,7 +31,10 @@ import type { WindowStore } from './window-store.ts';
 type Window = Pick<WindowStore, 'increment'>;
 
 export type PortalDeps = SystemDeps &
-  Pick<EdgeDeps, 'limiters' | 'reads' | 'replicas' | 'heavyReads' | 'turns' | 'commands' | 'previews' | 'handOver'> & {
+  Pick<
+    EdgeDeps,
+    'limiters' | 'reads' | 'replicas' | 'heavyReads' | 'turns' | 'commands' | 'previews' | 'handOver' | 'metrics'
+  > & {
     /** Counts the pages of a customer in a second, and its forms in a minute. */
     windows: { pages: Window; forms: Window };
   };

@@ -374,3 +374,48 @@ test('a token reaches the records of its customer only', async () => {
     { numRuns: 20 },
   );
 });
+
+describe('alerts', () => {
+  test('a customer adds alerts of its own subscription, sees them and removes them', async () => {
+    const { client } = story;
+    const metric = await story.metric('counted', { aggregation_type: 'sum_agg', field_name: 'n' });
+    const charges = [{ billable_metric_id: metric.svc_id, charge_model: 'standard', properties: { amount: '1' } }];
+    await story.plan({ code: 'alerted', name: 'Alerted', amount_cents: 0, charges });
+    await story.subscribe({ external_id: 'alerted', plan_code: 'alerted' });
+    expect((await visit('/alerts')).status).toBe(404);
+    await allow({ alerts: true });
+
+    const added = await send('/alerts', 'alerts', { metric: 'counted', amount: '12,50' });
+    expect([added.status, added.text.includes('From $12.50')]).toEqual([200, true]);
+    const stored = (await client.get('/subscriptions/alerted/alerts')).body.alerts;
+    expect(stored).toMatchObject([
+      {
+        alert_type: 'billable_metric_current_usage_amount',
+        code: expect.stringMatching(/^portal-/),
+        thresholds: [{ value: '1250.0', recurring: false }],
+        billable_metric: { code: 'counted' },
+      },
+    ]);
+    const again = await send('/alerts', 'alerts', { metric: 'counted', amount: '20' });
+    expect([again.status, again.text.includes('There is already an alert for this usage.')]).toEqual([422, true]);
+    const wrong = await send('/alerts', 'alerts', { metric: '', amount: 'much' });
+    expect([wrong.status, wrong.text.includes('Please type an amount, for example 50.00.')]).toEqual([422, true]);
+
+    const removed = await send('/alerts', '/remove');
+    expect([removed.status, removed.text.includes('From $12.50')]).toEqual([200, false]);
+    expect((await client.get('/subscriptions/alerted/alerts')).body.alerts).toEqual([]);
+    const metrics = await (await fetch(`${service.url}/metrics`)).text();
+    expect(metrics).toMatch(/meterstone_portal_commands_total\{name="portalAddAlert",status="200"[^}]*\} [1-9]/);
+  });
+
+  test('an alert of the seller is neither shown nor removed by its customer', async () => {
+    const alert = { alert_type: 'current_usage_amount', code: 'sellers', thresholds: [{ value: '777700' }] };
+    const { body } = await story.client.post('/subscriptions/alerted/alerts', { alert });
+    const page = await visit('/alerts');
+    expect(page.text).not.toContain('7,777');
+    await send('/alerts', 'alerts', { metric: 'counted', amount: '5' });
+    const form = await formOf('/alerts', '/remove');
+    const other = { ...form, action: form.action.replace(/alerts\/[^/]+\//, `alerts/${body.alert.svc_id}/`) };
+    expect((await sendForm(service.url, `${path}/alerts`, other)).status).toBe(404);
+  });
+});

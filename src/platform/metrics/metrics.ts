@@ -83,6 +83,12 @@ export function createMetrics(processName: string) {
       labelNames: ['template', 'status'],
       registers,
     }),
+    portalCommands: new Counter({
+      name: 'meterstone_portal_commands_total',
+      help: 'Forms that customers sent on their pages, by command and status of its answer',
+      labelNames: ['name', 'status'],
+      registers,
+    }),
     unmatchedEvents: new Gauge({
       name: 'meterstone_unmatched_events',
       help: 'Open events that no charge takes, by reason',

@@ -78,7 +78,6 @@ test.each([
   ['show', { usage: 'yes' }, { 'show.usage': ['value_is_invalid'] }],
   ['allow', [], { allow: ['value_is_invalid'] }],
   ['allow', { pay: 2 }, { 'allow.pay': ['value_is_invalid'] }],
-  ['allow', { alerts: true }, { 'allow.alerts': ['unsupported_value'] }],
   ['billing_data_fields', ['email', 'iban'], { billing_data_fields: ['value_is_invalid'] }],
   ['billing_data_fields', 'email', { billing_data_fields: ['value_is_invalid'] }],
   ['embed_origins', ['http://x.example'], { embed_origins: ['url_is_invalid'] }],

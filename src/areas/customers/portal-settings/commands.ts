@@ -16,16 +16,13 @@ export async function showPortalSettings(ctx: Context, { code }: { code: string 
  * Sets how the pages of an issuer's customers look and what may be done there; what is absent stays.
  *
  * @throws Refusal 404 billing_entity
- * @throws Refusal 422 embed_origins url_is_invalid, of http outside a sandbox; allow.alerts unsupported_value
+ * @throws Refusal 422 embed_origins url_is_invalid, of http outside a sandbox
  * Rule: portal.md#settings.
  */
 export async function updatePortalSettings(ctx: Context, { code, body }: { code: string; body: PortalSettingsUpdate }) {
   const entity = await lockBillingEntity(ctx, code);
   const isPlain = body.embed_origins?.some((origin) => origin.startsWith('http:')) === true;
-  refuseFaults({
-    ...(isPlain && !ctx.sandbox ? { embed_origins: ['url_is_invalid'] } : {}),
-    ...(body.allow?.alerts === true ? { 'allow.alerts': ['unsupported_value'] } : {}),
-  });
+  refuseFaults(isPlain && !ctx.sandbox ? { embed_origins: ['url_is_invalid'] } : {});
   const stored = await readStoredSettings(ctx, entity.id);
   const sent = Object.fromEntries(
     Object.entries(body).filter(([, value]) => value !== undefined),

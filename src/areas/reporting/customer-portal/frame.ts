@@ -108,12 +108,13 @@ ${!isEmbedded && footOf(frame)}`,
 }
 
 /** The other pages, by what stands in their address first. */
-const WAYS = ['', 'invoices', 'payment_methods', 'details'] as const;
+const WAYS = ['', 'invoices', 'payment_methods', 'alerts', 'details'] as const;
 const BELOW: Readonly<Record<string, (typeof WAYS)[number]>> = {
   invoices: 'invoices',
   credit_notes: 'invoices',
   receipts: 'invoices',
   payment_methods: 'payment_methods',
+  alerts: 'alerts',
   details: 'details',
 };
 
@@ -124,6 +125,7 @@ function topOf(frame: Frame): Html {
     '': words.overview,
     invoices: words.invoices,
     payment_methods: words.methods,
+    alerts: words.alerts,
     details: words.details,
   };
   const here = BELOW[path.split('/')[0]!] ?? '';
@@ -134,7 +136,7 @@ ${
   html`<a class="skip" href="#main">${words.skip}</a>
 <div class="who"><p class="seller">${logo && html`<img src="${logo}" alt="">`}<span>${customer.entity_name}</span></p><p class="soft">${nameOf(customer)}</p></div>`
 }
-<nav aria-label="${words.title}">${WAYS.map(
+<nav aria-label="${words.title}">${WAYS.filter((way) => way !== 'alerts' || frame.settings.allow.alerts).map(
     (way) =>
       html`<a href="${addressOf(frame, way)}"${way === here && { html: ' aria-current="page"' }}>${names[way]}</a>`,
   )}</nav>

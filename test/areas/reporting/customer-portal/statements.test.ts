@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { effectiveSettings } from '../../../../src/areas/customers/portal-settings/settings.ts';
+import { alertsPage } from '../../../../src/areas/reporting/customer-portal/alerts/page.ts';
 import { detailsPage } from '../../../../src/areas/reporting/customer-portal/details/page.ts';
 import { DOCUMENT_LISTS, documentsPage } from '../../../../src/areas/reporting/customer-portal/documents/page.ts';
 import { type Frame, frameOf } from '../../../../src/areas/reporting/customer-portal/frame.ts';
@@ -82,6 +83,7 @@ const PAGES: Readonly<Record<string, Page>> = {
   usage: (ctx, frame) => usagePage(ctx, frame, { id: subscriptionId, page: 1, preview: async () => undefined }),
   wallet: (ctx, frame) => walletPage(ctx, frame, { id: walletId, page: 1 }),
   methods: (ctx, frame) => methodsPage(ctx, frame, {}),
+  alerts: (ctx, frame) => alertsPage(ctx, frame, { page: 1 }),
   details: (ctx, frame) => detailsPage(ctx, frame, {}),
   ...Object.fromEntries(
     DOCUMENT_LISTS.map((list): [string, Page] => [
@@ -100,7 +102,7 @@ async function opened<Answer>(read: (ctx: Context, frame: Frame) => Promise<Answ
     const ownLanguage = languageOf(customer);
     const frame = frameOf({
       customer,
-      settings: effectiveSettings({ allow: { top_up: true, payment_methods: true, billing_data: true } }),
+      settings: effectiveSettings({ allow: { top_up: true, payment_methods: true, billing_data: true, alerts: true } }),
       language: ownLanguage,
       ownLanguage,
       now,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Operation } from '../../../../platform/operation.ts';
+import { addOwnAlert, removeOwnAlert } from './alerts.ts';
 import { changeDetails, chooseLanguage } from './details.ts';
 import { sendLink } from './mails.ts';
 import { chooseDefaultMethod, removeMethod } from './methods.ts';
@@ -25,6 +26,8 @@ export const portalCommands: Operation[] = [
   { ...common, name: 'portalDefaultMethod', summary: 'Choose the default payment method', run: chooseDefaultMethod },
   { ...common, name: 'portalRemoveMethod', summary: 'Remove a payment method', run: removeMethod },
   { ...common, name: 'portalDetails', summary: 'Change billing data', run: changeDetails },
+  { ...common, name: 'portalAddAlert', summary: 'Add an alert of usage', run: addOwnAlert },
+  { ...common, name: 'portalRemoveAlert', summary: 'Remove an alert of usage', run: removeOwnAlert },
   { ...common, name: 'portalLanguage', summary: 'Choose the language', run: chooseLanguage },
   { ...common, name: 'portalLink', summary: 'Send a new link', run: sendLink },
 ];

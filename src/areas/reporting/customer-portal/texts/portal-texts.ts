@@ -16,6 +16,8 @@ export type FaultName =
   | 'vat'
   | 'tooLong'
   | 'lastMethod'
+  | 'mostAlerts'
+  | 'alertExists'
   | 'stale'
   | 'notNow';
 
@@ -151,6 +153,14 @@ export interface PortalTexts {
     state: string;
     country: string;
   };
+  alerts: string;
+  alertsHint: string;
+  /** What an alert is about: all usage, or that of a metric. */
+  usageOf: string;
+  allUsage: string;
+  /** `{amount}`. */
+  fromAmount: string;
+  addAlert: string;
   save: string;
   language: string;
   languageHint: string;
@@ -159,7 +169,7 @@ export interface PortalTexts {
   terms: string;
   privacy: string;
   faults: Record<FaultName, string>;
-  said: { saved: string; charging: string; method: string; returned: string };
+  said: { saved: string; charging: string; method: string; alerts: string; returned: string };
   notices: Record<
     'preparing' | 'unauthorized' | 'notFound' | 'tooMany' | 'failed' | 'forbidden' | 'pending' | 'linkSent',
     Message
