@@ -14,6 +14,8 @@ const COLOURS = ['--accent', '--wait', '--good', '--bad'];
 const DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3]];
 const HEIGHT = 220;
 const MARK_SIZE = 9;
+/** The axis begins at 0, below it only where values do: a height that is cut off exaggerates a change. */
+const FROM_ZERO: uPlot.Range.Limit = { pad: 0.1, soft: 0, mode: 1 };
 
 /**
  * Lines over time, or over units. Series differ by colour and by dash; "as table" shows the same figures as a table.
@@ -46,7 +48,7 @@ export function Chart({
       {
         width: Math.max(200, element.clientWidth),
         height: HEIGHT,
-        scales: { x: { time: isTime } },
+        scales: { x: { time: isTime }, y: { range: { min: FROM_ZERO, max: FROM_ZERO } } },
         legend: { show: false },
         cursor: { drag: { x: false, y: false } },
         axes: [

@@ -5,8 +5,7 @@ import { realNow } from '../platform/clock/real-clock.ts';
 import { latestTick } from '../platform/clock/ticks.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
-import { groupRows } from '../platform/lists/group-rows.ts';
-import { listEnrolled } from '../platform/process/enrolled-processes.ts';
+import { listEnrolledPools } from '../platform/process/enrolled-processes.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import type { Redis } from '../platform/redis/connect.ts';
 import { mastersOf } from '../platform/redis/nodes.ts';
@@ -56,10 +55,10 @@ async function showHealth(
 ) {
   const now = realNow();
   const rows = schedule(config);
-  const [postgres, stores, processes, last, watched, queues] = await Promise.all([
+  const [postgres, stores, pools, last, watched, queues] = await Promise.all([
     readPostgres(sql),
     Promise.all(mastersOf(redis).map((node) => node.info())),
-    listEnrolled(redis, config.REDIS_PREFIX),
+    listEnrolledPools(redis, config.REDIS_PREFIX),
     listLastTicks(
       sql,
       rows.map(({ job }) => job),
@@ -78,9 +77,11 @@ async function showHealth(
         used_memory_bytes: stores.reduce((sum, info) => sum + Number(infoOf(info, 'used_memory') ?? 0), 0),
         policy: infoOf(stores[0] ?? '', 'maxmemory_policy'),
       },
-      pools: [...groupRows(processes, ({ name }) => name)]
-        .map(([name, copies]) => ({ name, processes: copies.length }))
-        .sort((a, b) => (a.name < b.name ? -1 : 1)),
+      pools: pools.map(({ name, processes, lastSeenAt }) => ({
+        name,
+        processes,
+        last_seen_at: seconds(lastSeenAt),
+      })),
       queues,
       late_jobs: rows.flatMap((row) => lateness(row, lastOf.get(row.job), now)),
       organizations: watched.slice(0, WATCHED_A_PAGE),

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { Temporal } from 'temporal-polyfill';
 import { realNowExactMs, realNowMs } from '../clock/real-clock.ts';
 import type { Sql } from '../db/connect.ts';
+import { groupRows } from '../lists/group-rows.ts';
 import type { Redis } from '../redis/connect.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -70,8 +72,34 @@ export async function enrol(
   };
 }
 
-/** The processes of all hosts that have been there lately, by the clock of Redis, since theirs may differ. */
+/** The processes of all hosts that have been there lately. */
 export async function listEnrolled(redis: Redis, prefix: string): Promise<EnrolledProcess[]> {
+  const said = await listSaid(redis, prefix);
+  return said.filter(({ isThere }) => isThere).map(({ isThere: _there, saidAtMs: _at, ...about }) => about);
+}
+
+/** A kind of process: how many are there, and when the last of them was, also where none is any more. */
+export interface EnrolledPool {
+  name: string;
+  processes: number;
+  lastSeenAt: Temporal.Instant;
+}
+
+/** The ingress and the pools that were there within the last hour, by name. */
+export async function listEnrolledPools(redis: Redis, prefix: string): Promise<EnrolledPool[]> {
+  return [...groupRows(await listSaid(redis, prefix), ({ name }) => name)]
+    .map(([name, copies]) => ({
+      name,
+      processes: copies.filter(({ isThere }) => isThere).length,
+      lastSeenAt: Temporal.Instant.fromEpochMilliseconds(
+        Math.floor(Math.max(...copies.map(({ saidAtMs }) => saidAtMs))),
+      ),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** What processes said within the last hour, by the clock of Redis, since theirs may differ. */
+async function listSaid(redis: Redis, prefix: string) {
   const [stored, nowMs] = await Promise.all([redis.hgetall(keyOf(prefix)), timeOf(redis)]);
   const said = Object.entries(stored).map(([id, text]) => ({
     id,
@@ -80,8 +108,8 @@ export async function listEnrolled(redis: Redis, prefix: string): Promise<Enroll
   const gone = said.filter(({ saidAtMs }) => nowMs - saidAtMs > FORGOTTEN_AFTER_MS).map(({ id }) => id);
   if (gone.length > 0) await redis.hdel(keyOf(prefix), ...gone);
   return said
-    .filter(({ saidAtMs }) => nowMs - saidAtMs <= THERE_FOR_MS)
-    .map(({ id: _id, saidAtMs: _at, ...about }) => about);
+    .filter(({ saidAtMs }) => nowMs - saidAtMs <= FORGOTTEN_AFTER_MS)
+    .map(({ id: _id, ...about }) => ({ ...about, isThere: nowMs - about.saidAtMs <= THERE_FOR_MS }));
 }
 
 async function timeOf(redis: Redis): Promise<number> {
