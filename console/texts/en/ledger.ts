@@ -1,6 +1,6 @@
 export const ledger = {
   title: 'Ledger',
-  under: 'Every cent that moves is booked twice, once, for ever.',
+  under: 'Every cent that moves is booked on two accounts and never changed.',
   which: 'What to show',
   trialBalance: 'Trial balance',
   accounts: 'Accounts',

@@ -52,7 +52,7 @@ export const plans = {
     addFixed: 'Add a fixed charge',
     noFixed: 'Nothing is billed for a fixed number of units',
     noFixedHint: 'For example 5 seats, each at its price, whatever is used.',
-    noAddOns: 'A fixed charge prices an add-on; make one by the API first: POST /add_ons.',
+    noAddOns: 'A fixed charge prices an add-on; make one in Add-ons first.',
     thresholdAmount: 'At an amount of usage',
     displayName: 'Name on the invoice',
     everyTime: 'Each time that much is reached',
