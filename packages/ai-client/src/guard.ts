@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { currentContext, type Properties, withHold } from './context.ts';
 import { Hold } from './hold.ts';
 import { type Meterstone, pathOf } from './meterstone.ts';
@@ -69,7 +68,7 @@ export async function guard<Result>(options: GuardOptions, work: () => PromiseLi
   const { to, subscription = currentContext().subscription, properties = {} } = options;
   if (subscription === undefined) throw new TypeError('a guarded call has a subscription');
   const context = { subscription, properties };
-  const key = randomUUID();
+  const key = crypto.randomUUID();
   const decision = await decided(options, { key, subscription });
   if (decision === 'without') return withHold(noHold(), context, work);
   const hold = new Hold(key, heldAmount(decision));

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { currentContext, type Properties } from './context.ts';
 import type { Hold } from './hold.ts';
 import { Sender, type SpoolRecord, type UsageRecord } from './sender.ts';
@@ -146,7 +145,7 @@ function usageRecord({ subscription, properties, hold }: Begun, usage: CallUsage
     timestamp: Date.now() / 1000,
     ...(provider === undefined ? {} : { provider }),
     ...(model === undefined ? {} : { model }),
-    ...(hasId ? {} : { transaction_id: `call:${randomUUID()}` }),
+    ...(hasId ? {} : { transaction_id: `call:${crypto.randomUUID()}` }),
     ...(subscription === undefined ? {} : { external_subscription_id: subscription }),
     properties: { ...properties, ...(isBroken ? { stream_broken: true } : {}) },
     ...(hold ? { hold_key: hold.key } : {}),
