@@ -14,7 +14,7 @@ import { Processes } from '../processes.ts';
 
 /** Data and write-ahead log of the servers. */
 const ENOUGH_BYTES = 2 * 1024 ** 3;
-const SHARED_POOLS = ['writes', 'aggregation', 'billing', 'scheduler'];
+const SHARED_POOLS = ['writes', 'aggregation', 'billing', 'scheduler'] as const;
 
 /** Servers of their own, several ingresses and several pools of decisions and events, and what may befall them. */
 export interface Stand {
@@ -24,6 +24,8 @@ export interface Stand {
   organization: { organization_id: string; api_key: string };
   /** Names of processes that may be killed, in turn. */
   processes: { name: string; kill(): Promise<void> }[];
+  /** Kills a pool that all ingresses share. */
+  killPool(name: (typeof SHARED_POOLS)[number]): () => Promise<void>;
   flushRedis(): Promise<void>;
   /** Keeps the present file of Redis, to bring it back later. */
   keepRedis(): Promise<void>;
@@ -89,6 +91,7 @@ export async function openStand(pairs: number): Promise<Stand> {
         kill: () => door.kill(name),
       })),
     ),
+    killPool: (name) => () => shared.kill(name),
     async flushRedis() {
       const redis = new Redis(services.redisUrl);
       await redis.flushall();
