@@ -1,3 +1,4 @@
+import type { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { realNow } from '../../src/platform/clock/real-clock.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -38,6 +39,32 @@ test('the operator sees stores, processes, queues and organizations, and nobody 
     { svc_id: organization.organization_id, name: 'Acme', sandbox: false, events_last_hour: 4, open_findings: 0 },
   ]);
   expect((await health('', 'another')).status).toBe(401);
+});
+
+test('a pool that was there within the hour stays in sight, without processes', async () => {
+  const saidAt = (at: Temporal.Instant) =>
+    JSON.stringify({
+      name: 'finalizer',
+      copy: 'gone-1',
+      connections: 1,
+      clockAheadMs: 0,
+      saidAtMs: at.epochMilliseconds,
+    });
+  const key = `${service.config.REDIS_PREFIX}:processes`;
+  const poolsNow = async () => (await health()).body.health.pools as { name: string }[];
+  const before = await poolsNow();
+  expect(before.length).toBeGreaterThan(0);
+  for (const pool of before)
+    expect(pool).toMatchObject({ processes: 1, last_seen_at: expect.stringMatching(/^\d{4}-.*Z$/) });
+  const seen = realNow().round({ smallestUnit: 'second', roundingMode: 'floor' }).subtract({ minutes: 20 });
+  await service.redis.hset(key, 'gone', saidAt(seen));
+  expect((await poolsNow()).find(({ name }) => name === 'finalizer')).toEqual({
+    name: 'finalizer',
+    processes: 0,
+    last_seen_at: seen.toString(),
+  });
+  await service.redis.hset(key, 'gone', saidAt(seen.subtract({ minutes: 41 })));
+  expect((await poolsNow()).map(({ name }) => name)).not.toContain('finalizer');
 });
 
 test('a job is late whose tick is missing, whose run failed, or that works for more than an hour', async () => {

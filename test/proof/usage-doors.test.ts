@@ -8,7 +8,7 @@ import { ok } from '../support/words.ts';
 import { openStand, type Stand } from './budgets/stand.ts';
 
 // What is struck while usage of models and a file of prices are sent: nothing is lost, nothing counts twice. Rules:
-// docs/rules/ai-usage.md#routes, price-book.md#imports.
+// docs/rules/ai-usage.md#input, price-book.md#imports.
 let stand: Stand;
 
 beforeAll(async () => {
@@ -120,7 +120,8 @@ test('a file of prices is taken as a whole, and once, when the process that take
   const { import: again } = (await insist('/price_book/import?source=litellm', map))!.body;
   expect(again).toMatchObject({ entries_new: 0, entries_changed: 0, entries_unchanged: 2 * MODELS });
   const [kept] = await stand.sql`
-    select count(*)::int as rows, count(distinct (model, kind))::int as prices, count(distinct book_version)::int as writes
+    select count(*)::int as rows, count(distinct (model, kind))::int as prices,
+      count(distinct book_version)::int as writes
     from price_entries
     where organization_id = ${stand.organization.organization_id} and model like 'file-%'`;
   expect(kept).toEqual({ rows: 2 * MODELS, prices: 2 * MODELS, writes: 1 });
