@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../../platform/db/connect.ts';
+import { patienceOf } from '../../../platform/db/lock-patience.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
@@ -138,9 +139,7 @@ export const recordOutcomes = (
   now: Temporal.Instant,
   patienceMs?: number,
 ) => sql`
-  with patience as materialized (
-    ${patienceMs === undefined ? sql`select 'own' as ms` : sql`select set_config('lock_timeout', ${String(patienceMs)}, true) as ms`}
-  ), outcome as materialized (
+  with patience as materialized (${patienceOf(sql, patienceMs)}), outcome as materialized (
     select job.organization_id, job.webhook_endpoint_id, job.endpoint, row.*
     from patience -- no row is locked before it is known how long to wait
     cross join jsonb_to_recordset(${json(jobs)}::jsonb) as job (organization_id uuid,

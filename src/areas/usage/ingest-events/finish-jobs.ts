@@ -1,11 +1,11 @@
 import { Busy } from '../../../platform/busy.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
+import { waitForLocks } from '../../../platform/db/lock-patience.ts';
 import { isLockTimeout } from '../../../platform/db/refusal-of-database.ts';
 import type { EventBatchId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import type { Handlers, JobInfo } from '../../../platform/queue/worker.ts';
-import { waitForLocks } from '../events/storage/insert-events.ts';
 import { finishBatches } from './finish-batches.ts';
 import { type Finished, finishShared } from './finish-shared.ts';
 import { nudgeWatchers } from './nudge-watchers.ts';

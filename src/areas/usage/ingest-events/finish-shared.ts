@@ -1,7 +1,7 @@
 import type { Sql } from '../../../platform/db/connect.ts';
+import { waitForLocks } from '../../../platform/db/lock-patience.ts';
 import { isLockTimeout, isPassing } from '../../../platform/db/refusal-of-database.ts';
 import type { EventBatchId } from '../../../platform/ids.ts';
-import { waitForLocks } from '../events/storage/insert-events.ts';
 import { tryMatching } from '../unmatched-events/matching-lock.ts';
 import { finishFree } from './finish-batches.ts';
 import type { Watched } from './nudge-watchers.ts';

@@ -1,10 +1,10 @@
 import { InOtherHands } from '../../../platform/busy.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { waitForLocks } from '../../../platform/db/lock-patience.ts';
 import { isLockTimeout } from '../../../platform/db/refusal-of-database.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { EventBatchId } from '../../../platform/ids.ts';
 import { plainArray } from '../events/storage/array-literal.ts';
-import { waitForLocks } from '../events/storage/insert-events.ts';
 
 /**
  * Advisory locks of organizations: a transaction that matches events holds one shared until its end, healing holds it

@@ -1,13 +1,10 @@
 import type { Db } from '../../../../platform/db/connect.ts';
 import { isoText } from '../../../../platform/db/iso-text.ts';
+import { patienceOf } from '../../../../platform/db/lock-patience.ts';
 import type { EventBatchId, EventId, ExternalSubscriptionId, OrganizationId } from '../../../../platform/ids.ts';
 import { eventHash } from '../event-key.ts';
 import { plainArray } from './array-literal.ts';
 import type { Columns } from './columns.ts';
-
-/** Longest wait for a lock from here to the end of the transaction. */
-export const waitForLocks = (db: Db, patienceMs: number) => db`
-  select set_config('lock_timeout', ${String(patienceMs)}, true) as ms`;
 
 /**
  * The test clocks of sandboxes, `for share` until the transaction ends; other sandboxes cannot get a clock meanwhile
@@ -35,11 +32,10 @@ export const insertEvents = (
   batch: { id: EventBatchId; now: string; patienceMs?: number | undefined },
 ) => {
   const { organizations, events, buckets, groups, unpriced, dirty, windows, counts } = columns;
-  const patience = batch.patienceMs === undefined ? db`select 'own' as ms` : waitForLocks(db, batch.patienceMs);
   return db<({ id: string } | { id: null; transaction: string })[]>`
   with fresh as materialized (
     select array_agg(hold_shapes_version(used.id) = used.version) as flags
-    from (${patience} offset 0) as patience
+    from (${patienceOf(db, batch.patienceMs)} offset 0) as patience
     cross join unnest(${organizations.ids}::uuid[], ${organizations.versions}::bigint[]) as used (id, version)
     where patience.ms is not null -- the first lock is taken here, after it is known how long to wait
   ), input as materialized (

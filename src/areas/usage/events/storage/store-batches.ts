@@ -1,6 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../../engine/assert.ts';
 import type { Db } from '../../../../platform/db/connect.ts';
+import { waitForLocks } from '../../../../platform/db/lock-patience.ts';
 import type { EventBatchId, ExternalSubscriptionId, OrganizationId, UsageShapeId } from '../../../../platform/ids.ts';
 import { madeAtMs, newId } from '../../../../platform/ids.ts';
 import { Refusal, refuse } from '../../../../platform/refusal.ts';
@@ -13,7 +14,7 @@ import { parseProperties } from '../property-json.ts';
 import { isoOfMs } from '../timestamps.ts';
 import { eventText } from '../view.ts';
 import { byKey, columnsOf, type EventRow, type NewGroup, newGroupsOf } from './columns.ts';
-import { findKept, holdClocks, insertEvents, type KeptKey, type StoredEvent, waitForLocks } from './insert-events.ts';
+import { findKept, holdClocks, insertEvents, type KeptKey, type StoredEvent } from './insert-events.ts';
 import { type LimitedUsage, limitedUsageOf } from './limited-usage.ts';
 import { type PreparedEvent, prepareEvent } from './prepare-event.ts';
 import { readSubscribersOf, type SubscribersOf } from './subscribers-of-batches.ts';
