@@ -15,9 +15,9 @@ export interface ReadPlan {
   raw: { from: Instant | null; to: Instant }[];
 }
 
-/** Lower bounds are cut to the millisecond (events.md#subscription-of-an-event). */
-export const lowerBound = (window: UsageWindow): Instant | null =>
-  window.from?.round({ smallestUnit: 'millisecond', roundingMode: 'floor' }) ?? null;
+/** Lower bounds are cut to the millisecond (events.md#subscription-of-an-event), but not where another part ends. */
+export const lowerBound = ({ from, isContinued }: UsageWindow): Instant | null =>
+  from === null || isContinued ? from : from.round({ smallestUnit: 'millisecond', roundingMode: 'floor' });
 
 /**
  * Plan of reading a window. An hour at whose edge event ids decide the owner is read from raw events.
@@ -44,7 +44,11 @@ export function plansOfReading(): (window: UsageWindow) => ReadPlan {
 }
 
 const haveSameBounds = (a: UsageWindow, b: UsageWindow): boolean =>
-  a.from === b.from && a.to === b.to && a.startedAs === b.startedAs && a.replacedBy === b.replacedBy;
+  a.from === b.from &&
+  a.to === b.to &&
+  a.isContinued === b.isContinued &&
+  a.startedAs === b.startedAs &&
+  a.replacedBy === b.replacedBy;
 
 /** The whole window from raw events. */
 export const planOfScanning = (window: UsageWindow): ReadPlan => ({

@@ -99,6 +99,8 @@ export interface FilterToCount {
 export interface UsageWindow {
   from: Temporal.Instant | null;
   to: Temporal.Instant;
+  /** Whether another window ends at `from`, which is then not cut. */
+  isContinued?: boolean;
   /** Id of the subscription that started at `from`, if it replaced another one at that instant. */
   startedAs?: string;
   /** Id of the subscription that replaced this one at `to` − 1 µs. */

@@ -1,5 +1,5 @@
 import { type Instant, isAfter, isBefore } from '../../../engine/calendar/instants.ts';
-import { isFullHour } from './full-hours-and-days.ts';
+import { isFullHour, lowerBound } from './full-hours-and-days.ts';
 import { type Reading, readingOf, type SummedWindow } from './plan-readings.ts';
 import type { ChargeToCount, UsageWindow } from './request.ts';
 
@@ -36,13 +36,17 @@ export function stepFinder(steps: Steps | undefined): (at: Instant) => number {
 export function readingInSteps(charge: ChargeToCount, { ends }: Steps): Reading {
   const { sums, members, events } = readingOf(charge);
   const { window } = charge;
-  const canKeepHours = ends.slice(0, -1).every((end) => isFullHour(end) || charge.proration?.period.from.equals(end));
+  const start = charge.proration?.period.from;
+  const canKeepHours = ends.slice(0, -1).every((end) => isFullHour(end) || (start?.equals(end) && isWithinHour(start)));
   if (members.length > 0) return canKeepHours ? { sums, members, events } : { sums: [], members: [], events: window };
   const [days] = sums.filter((each) => each.days !== null);
   if (days && !canKeepHours) return { sums: sums.filter((each) => each !== days), members, events: days.window };
   const needed = charge.needs === 'values' ? [{ window, isBefore: false, days: null }] : sums;
   return { sums: needed.flatMap((each) => cutSums(each, ends)), members, events };
 }
+
+/** Whether a period that starts there is read without the hour that holds its start. */
+const isWithinHour = (start: Instant) => !isFullHour(lowerBound({ from: start, to: start })!);
 
 function cutSums(sums: SummedWindow, ends: readonly Instant[]): SummedWindow[] {
   if (sums.isBefore) return [sums];
@@ -53,17 +57,24 @@ function cutSums(sums: SummedWindow, ends: readonly Instant[]): SummedWindow[] {
   });
 }
 
-/** The part of a window from an instant on, null its own beginning, up to another. */
-function piece({ from, to, startedAs, replacedBy }: UsageWindow, since: Instant | null, end: Instant) {
-  const isFirst = since === null || (from !== null && !isAfter(since, from));
-  const begin = isFirst ? from : since;
+/**
+ * The part of a window from an instant on, null its own beginning, up to another. Only the window's beginning is cut to
+ * the millisecond: a part that begins where another ends would count the events before it again.
+ */
+function piece(window: UsageWindow, since: Instant | null, end: Instant): UsageWindow | undefined {
+  const { from, to, startedAs, replacedBy } = window;
+  const start = lowerBound(window);
+  const isFirst = since === null || (start !== null && !isAfter(since, start));
+  const begin = isFirst ? start : since;
   if (begin !== null && !isBefore(begin, end)) return undefined;
+  const isAtStart = isFirst || (from !== null && since.equals(from));
   return {
-    from: begin,
+    from: isFirst ? from : since,
     to: end,
-    ...(isFirst && startedAs !== undefined ? { startedAs } : {}),
+    ...(isFirst ? {} : { isContinued: true }),
+    ...(isAtStart && startedAs !== undefined ? { startedAs } : {}),
     ...(end.equals(to) && replacedBy !== undefined ? { replacedBy } : {}),
-  } satisfies UsageWindow;
+  };
 }
 
 /** The instants of both, ascending, each once. */

@@ -181,6 +181,23 @@ const TWO_RETRACTED = [true, true, false].map(
   }),
 );
 
+/** An event each microsecond, of every kind of metric. */
+const IN_SEQUENCE = CODES.flatMap((code) =>
+  [0, 1, 2].map(
+    (offset): Event => ({
+      code,
+      at: MIDNIGHT + offset,
+      region: null,
+      cloud: null,
+      team: null,
+      value: offset + 1,
+      amount: null,
+      operation: null,
+      isDeleted: false,
+    }),
+  ),
+);
+
 const isoOf = (micros: number) =>
   Temporal.Instant.fromEpochNanoseconds(BigInt(micros) * 1000n).toString({ fractionalSecondDigits: 6 });
 
@@ -395,7 +412,15 @@ test('rollups, scans and the rules agree on any history and window', { timeout: 
         }
       },
     ),
-    { numRuns: 60, examples: [[TWO_RETRACTED, [MIDNIGHT, MIDNIGHT + 3_600_000_000], true, 'UTC', false, [], []]] },
+    {
+      numRuns: 60,
+      examples: [
+        [TWO_RETRACTED, [MIDNIGHT, MIDNIGHT + 3_600_000_000], true, 'UTC', false, [], []],
+        // The window begins, and a step ends, within the millisecond of an event.
+        [IN_SEQUENCE, [MIDNIGHT + 1, MIDNIGHT + HOUR], false, 'UTC', false, [], []],
+        [IN_SEQUENCE, [MIDNIGHT - HOUR, MIDNIGHT + HOUR], false, 'UTC', false, [], [MIDNIGHT + 1, MIDNIGHT + 2]],
+      ],
+    },
   );
 });
 
