@@ -66,14 +66,15 @@ interface Lot<Read> {
 export function createIntake<Read extends Ready>(input: IntakeInput<Read>): Intake {
   const { read, store, onFailure, onStored, signal } = input;
   let deliveries: Delivery[] = [];
+  /** How many messages of them are not stored yet. */
+  let waiting = 0;
   /** How many messages the open transaction holds; undefined while none is open. */
   let inTransaction: number | undefined;
   let ahead: Lot<Read> | undefined;
   let running: Promise<void> | undefined;
   const roomWaiters: (() => void)[] = [];
-  const waiting = () => deliveries.reduce((sum, { messages, stored }) => sum + messages.length - stored, 0);
   const openRoom = () => {
-    if (waiting() >= MOST_WAITING && !signal.aborted) return;
+    if (waiting >= MOST_WAITING && !signal.aborted) return;
     for (const resolve of roomWaiters.splice(0)) resolve();
   };
 
@@ -97,7 +98,7 @@ export function createIntake<Read extends Ready>(input: IntakeInput<Read>): Inta
   };
 
   const readAhead = () => {
-    if (inTransaction === undefined || ahead || waiting() < inTransaction + MOST_AT_ONCE) return;
+    if (inTransaction === undefined || ahead || waiting < inTransaction + MOST_AT_ONCE) return;
     ahead = lotOf(next(inTransaction));
   };
 
@@ -118,6 +119,7 @@ export function createIntake<Read extends Ready>(input: IntakeInput<Read>): Inta
         const found = reasons.get(delivery.messages[delivery.stored]!);
         if (found) delivery.putAside.push(found);
         delivery.stored += 1;
+        waiting -= 1;
       }
       if (delivery.stored === delivery.messages.length) settle(delivery);
     }
@@ -155,6 +157,7 @@ export function createIntake<Read extends Ready>(input: IntakeInput<Read>): Inta
     }
     running = undefined;
     if (!signal.aborted) return;
+    waiting = 0;
     for (const { reject } of deliveries.splice(0)) reject(signal.reason);
     openRoom();
   }
@@ -168,6 +171,7 @@ export function createIntake<Read extends Ready>(input: IntakeInput<Read>): Inta
         const delivery: Delivery = { messages, stored: 0, putAside: [], settled: false, resolve, reject };
         const leave = () => {
           delivery.settled = true;
+          waiting -= messages.length - delivery.stored;
           deliveries = deliveries.filter((each) => each !== delivery);
           openRoom();
           reject(until!.reason);
@@ -182,16 +186,17 @@ export function createIntake<Read extends Ready>(input: IntakeInput<Read>): Inta
         delivery.resolve = ended(resolve);
         delivery.reject = ended(reject);
         deliveries.push(delivery);
+        waiting += messages.length;
         readAhead();
         running ??= run();
       });
     },
     async room() {
-      while (waiting() >= MOST_WAITING && !signal.aborted) {
+      while (waiting >= MOST_WAITING && !signal.aborted) {
         await new Promise<void>((resolve) => roomWaiters.push(resolve));
       }
     },
-    waiting,
+    waiting: () => waiting,
     idle: async () => running,
   };
 }

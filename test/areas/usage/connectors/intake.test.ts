@@ -176,6 +176,56 @@ test('a source waits while ten thousand messages do', async () => {
   await delivered;
 });
 
+/** Messages that count how often anybody asks how many they are. */
+function watched(messages: StreamMessage[]) {
+  const asked = { times: 0 };
+  const proxy = new Proxy(messages, {
+    get(target, name) {
+      if (name === 'length') asked.times += 1;
+      return Reflect.get(target, name);
+    },
+  });
+  return { proxy, asked };
+}
+
+test('how many messages wait is known, and not added up of all deliveries at each of them', async () => {
+  const { intake, next } = open();
+  const { proxy, asked } = watched([message(0)]);
+  const first = intake.deliver(proxy);
+  const open1 = await next();
+  asked.times = 0;
+  const others = Array.from({ length: 2000 }, (_, index) => intake.deliver([message(index + 1)]));
+  expect(intake.waiting()).toBe(2001);
+  expect(asked.times).toBeLessThan(10);
+  open1.end();
+  for (let stored = 0; stored < 2000; stored += 1000) (await next()).end();
+  await Promise.all([first, ...others]);
+  expect(intake.waiting()).toBe(0);
+});
+
+test('as many wait as are neither stored nor left, whatever comes between', async () => {
+  const { intake, next } = open({ most: 3 });
+  const leaving = new AbortController();
+  const left = [intake.deliver(thousand(0).slice(0, 10), leaving.signal)];
+  const stays = intake.deliver(thousand(100).slice(0, 4));
+  expect(intake.waiting()).toBe(14);
+  (await next()).end();
+  await until(() => intake.waiting() === 11);
+  (await next()).fail(new Error('away'));
+  const again = await next();
+  expect(intake.waiting()).toBe(11);
+  leaving.abort(new Error('rebalance'));
+  expect(intake.waiting()).toBe(4);
+  left.push(intake.deliver([message(7)], leaving.signal));
+  for (const each of left) await expect(each).rejects.toThrow('rebalance');
+  again.end(); // of what has left
+  await until(() => intake.waiting() === 4);
+  (await next()).end();
+  (await next()).end();
+  await stays;
+  expect(intake.waiting()).toBe(0);
+});
+
 test('at the end the open transaction is finished and the rest is left to be read again', async () => {
   const { intake, stored, ended, next } = open();
   const first = intake.deliver([message(1)]);
@@ -187,6 +237,7 @@ test('at the end the open transaction is finished and the rest is left to be rea
   await first;
   await rejected;
   await intake.idle();
+  expect(intake.waiting()).toBe(0);
   expect(stored).toEqual([['k/1']]);
   await expect(intake.deliver([message(3)])).rejects.toThrow('end');
 });
