@@ -4,6 +4,9 @@
  */
 const INSIDE = 'svc';
 
+/** How names begin that streams know: headers of messages, groups of consumers. */
+const STREAM_INSIDE = `${INSIDE}-`;
+
 /** The only enumeration whose values carry the prefix: `execute_in_svc`. */
 const PREFIXED_ENUM = 'execution_mode';
 const PREFIXED_VALUE = 'execute_in_';
@@ -58,15 +61,39 @@ export const headerName = (name: string, prefix: string): string =>
     ? name
     : `X-${prefix.charAt(0).toUpperCase()}${prefix.slice(1)}-${name.slice('X-Svc-'.length)}`;
 
+/** A name that streams know of the service: `svc-ingest` → `lago-ingest` for the prefix `lago`. */
+export const streamName = (name: string, prefix: string): string =>
+  name.startsWith(STREAM_INSIDE) ? `${prefix}-${name.slice(STREAM_INSIDE.length)}` : name;
+
+/**
+ * Headers of a message in internal form, by names in lower case: `lago-organization-id` → `svc-organization-id` for the
+ * prefix `lago`, for which a header `svc-…` is none of ours. With the prefix `svc` they are the value itself.
+ */
+export function messageHeadersFromWire(
+  headers: Readonly<Record<string, string>>,
+  prefix: string,
+): Readonly<Record<string, string>> {
+  if (prefix === INSIDE) return headers;
+  return Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => !name.startsWith(STREAM_INSIDE))
+      .map(([name, value]) => [
+        name.startsWith(`${prefix}-`) ? STREAM_INSIDE + name.slice(prefix.length + 1) : name,
+        value,
+      ]),
+  );
+}
+
 /**
  * Translates a text about the interface, in which every internal name is meant: `svc_id`, `execute_in_svc`,
- * `X-Svc-Explain`.
+ * `X-Svc-Explain`, `svc-organization-id`.
  */
 export const documentationInWire = (text: string, prefix: string): string =>
   text
     .replace(/\bsvc_/g, `${prefix}_`)
     .replace(/\bexecute_in_svc\b/g, `${PREFIXED_VALUE}${prefix}`)
-    .replace(/\bX-Svc-[A-Za-z-]+/g, (name) => headerName(name, prefix));
+    .replace(/\bX-Svc-[A-Za-z-]+/g, (name) => headerName(name, prefix))
+    .replace(/\bsvc-(?:organization-id|ingest)\b/g, (name) => streamName(name, prefix));
 
 /** Error places, in which our names and values are inside texts. */
 const PLACES = 'error_places';

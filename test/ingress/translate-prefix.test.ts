@@ -22,9 +22,12 @@ test('another wire prefix changes error places except names that customers chose
 });
 
 test('the documentation is translated to another prefix, and names that only contain the prefix are not', () => {
-  const text = '{"required":["svc_id"],"enum":["execute_in_svc"],"description":"{svc_id}, X-Svc-Explain, not_svc_own"}';
+  const text =
+    '{"required":["svc_id"],"enum":["execute_in_svc"],"description":"{svc_id}, X-Svc-Explain, not_svc_own, ' +
+    'header svc-organization-id, group svc-ingest-<organization>"}';
   expect(createWire('lago').documentation(text)).toBe(
-    '{"required":["lago_id"],"enum":["execute_in_lago"],"description":"{lago_id}, X-Lago-Explain, not_svc_own"}',
+    '{"required":["lago_id"],"enum":["execute_in_lago"],"description":"{lago_id}, X-Lago-Explain, not_svc_own, ' +
+      'header lago-organization-id, group lago-ingest-<organization>"}',
   );
   expect(createWire('svc').documentation(text)).toBe(text);
 });

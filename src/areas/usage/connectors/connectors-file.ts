@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConfigError } from '../../../platform/config.ts';
+import { type Config, ConfigError } from '../../../platform/config.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import { openKafka } from '../../../platform/streams/kafka/kafka-source.ts';
 import { kafkaSettings } from '../../../platform/streams/kafka/settings.ts';
@@ -9,6 +9,7 @@ import { readSettingsFile, UnreadableFile } from '../../../platform/streams/read
 import { openS3 } from '../../../platform/streams/s3/s3-source.ts';
 import { s3Settings } from '../../../platform/streams/s3/settings.ts';
 import type { StreamSource } from '../../../platform/streams/source.ts';
+import { streamName } from '../../../platform/wire-prefix.ts';
 
 /** A source of an organization, as the file of the deployment says. */
 export interface ConfiguredConnector {
@@ -36,7 +37,8 @@ const connectorsFile = (environment: NodeJS.ProcessEnv) =>
     ),
   });
 
-type Entry = z.output<ReturnType<typeof connectorsFile>>['connectors'][number];
+/** A connector as it is set, and the prefix of the service's own names. */
+type Entry = z.output<ReturnType<typeof connectorsFile>>['connectors'][number] & { prefix: string };
 
 /** The kinds of sources: a connector has the settings of one. */
 const KINDS: { [Kind in 'kafka' | 'kinesis' | 's3']: (entry: Entry) => StreamSource } = {
@@ -45,7 +47,8 @@ const KINDS: { [Kind in 'kafka' | 'kinesis' | 's3']: (entry: Entry) => StreamSou
   s3: ({ s3 }) => openS3(s3!),
 };
 
-const groupOf = ({ kafka, organization }: Entry): string => kafka?.group ?? `svc-ingest-${organization}`;
+const groupOf = ({ kafka, organization, prefix }: Entry): string =>
+  kafka?.group ?? `${streamName('svc-ingest', prefix)}-${organization}`;
 
 /**
  * The connectors of a file, in YAML or JSON. Secrets are read from the environment variables that it names.
@@ -53,10 +56,14 @@ const groupOf = ({ kafka, organization }: Entry): string => kafka?.group ?? `svc
  * @throws ConfigError that names every wrong place by its path, and no value
  * Rule: streams.md#file.
  */
-export function readConnectorsFile(path: string, environment: NodeJS.ProcessEnv = process.env): ConfiguredConnector[] {
+export function readConnectorsFile(
+  path: string,
+  { WIRE_PREFIX: prefix }: Pick<Config, 'WIRE_PREFIX'>,
+  environment: NodeJS.ProcessEnv = process.env,
+): ConfiguredConnector[] {
   const parsed = connectorsFile(environment).safeParse(contentOf(path));
   if (!parsed.success) throw wrong(path, parsed.error.issues.flatMap(problemsOf));
-  const { connectors } = parsed.data;
+  const connectors = parsed.data.connectors.map((entry) => ({ ...entry, prefix }));
   const problems = connectors.flatMap((entry, index) => contradictionsOf(entry, index, connectors));
   if (problems.length > 0) throw wrong(path, problems);
   return connectors.map((entry) => {

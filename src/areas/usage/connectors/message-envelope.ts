@@ -13,7 +13,7 @@ const JSON_TYPE = /^[^/;\s]+\/(?:[^/;\s]+\+)?json\s*(?:;|$)/i;
 /** Headers of a CloudEvent in binary mode, as its binding for Kafka names them. */
 const ATTRIBUTE_PREFIX = 'ce_';
 const TYPE_HEADER = 'content-type';
-/** The header that names the organization for which a message was written. */
+/** The header that names the organization for which a message was written, in internal form. */
 export const ORGANIZATION_HEADER = 'svc-organization-id';
 
 /** Headers of a message by name in lower case. */

@@ -31,7 +31,7 @@ export async function startConnectors(
     log.warn('CONNECTORS_FILE is not set: no stream is read');
     return [];
   }
-  const configured = readConnectorsFile(config.CONNECTORS_FILE);
+  const configured = readConnectorsFile(config.CONNECTORS_FILE, config);
   const finisher = createFinisherNudge(producer);
   const deps: ConnectorDeps = {
     ...runtime,

@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
+import type { Config } from '../../../platform/config.ts';
 import type { Delivered, PutAside, StreamMessage } from '../../../platform/streams/source.ts';
+import { messageHeadersFromWire } from '../../../platform/wire-prefix.ts';
 import type { DoorFacts } from '../ai-doors/door-facts.ts';
 import type { IncomingBatch, IncomingEvent, Verdict } from '../events/incoming-event.ts';
 import { isoOfMs } from '../events/timestamps.ts';
@@ -19,7 +21,10 @@ const TURN_MS = 2;
 /** What stands as the sender of an event of a stream. */
 const SENDER = 'connector';
 
-export type StreamDeps = StoreDeps & { doors: Pick<DoorFacts, 'settings'> };
+export type StreamDeps = StoreDeps & {
+  doors: Pick<DoorFacts, 'settings'>;
+  config: Pick<Config, 'WIRE_PREFIX'>;
+};
 
 export interface ConnectorOf extends Connector {
   isSandbox: boolean;
@@ -67,7 +72,7 @@ export interface ReadMessages {
  * Rule: streams.md#storing.
  */
 export async function readMessages(
-  { sql, doors }: Pick<StreamDeps, 'sql' | 'doors'>,
+  { sql, doors, config }: Pick<StreamDeps, 'sql' | 'doors' | 'config'>,
   connector: Connector,
   messages: readonly StreamMessage[],
 ): Promise<ReadMessages> {
@@ -79,7 +84,7 @@ export async function readMessages(
   for (const message of messages) {
     const length = message.bytes?.length ?? 0;
     if (taken > 0 && (pieces.length >= MOST_EVENTS || bytes + length > MOST_BYTES)) break;
-    const decoded = decodedOf(connector, message, types);
+    const decoded = decodedOf(connector, message, { types, prefix: config.WIRE_PREFIX });
     if (taken > 0 && pieces.length + decoded.length > MOST_EVENTS) break;
     for (const [part, each] of decoded.entries()) pieces.push({ of: message, part, decoded: each });
     bytes += length;
@@ -123,10 +128,11 @@ export async function storeMessages(
 
 function decodedOf(
   { organizationId }: Connector,
-  { bytes, refused, sourceTime, headers = {} }: StreamMessage,
-  types: ReadonlyMap<string, string>,
+  { bytes, refused, sourceTime, headers: sent = {} }: StreamMessage,
+  { types, prefix }: { types: ReadonlyMap<string, string>; prefix: string },
 ): DecodedEvent[] {
   if (bytes === null) return [];
+  const headers = messageHeadersFromWire(sent, prefix);
   if (refused) return [{ dead: deadMessage(refused.code, refused.message, bytes), sent: wholeMessage(bytes, headers) }];
   return decodeMessage(bytes, { organizationId, sourceTime, headers, types });
 }

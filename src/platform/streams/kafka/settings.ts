@@ -15,7 +15,7 @@ export const kafkaSettings = (environment: NodeJS.ProcessEnv) =>
   z.strictObject({
     brokers: z.array(z.string().regex(/^[^\s:/]+:\d+$|^\[[^\]]+\]:\d+$/, 'must be host:port')).min(1),
     topics: z.array(topic).min(1),
-    /** Default `svc-ingest-<organization>`. */
+    /** Default `<prefix>-ingest-<organization>`. */
     group: z.string().min(1).max(LONGEST_NAME).optional(),
     client_id: z.string().min(1).max(LONGEST_NAME).default('meterstone'),
     tls: z

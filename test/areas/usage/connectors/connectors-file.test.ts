@@ -11,10 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const read = (text: string, environment: Record<string, string> = {}) => {
+const read = (text: string, environment: Record<string, string> = {}, prefix = 'svc') => {
   const path = join(folder, 'connectors.yaml');
   writeFileSync(path, text);
-  return readConnectorsFile(path, environment);
+  return readConnectorsFile(path, { WIRE_PREFIX: prefix }, environment);
 };
 const kafka = (settings: object, rest: object = {}) =>
   JSON.stringify({
@@ -147,4 +147,14 @@ test('every problem is named at once', () => {
   expect(() => read(kafka({ brokers: [], topics: ['a b'], start: 'now' }))).toThrow(
     /brokers: must not be empty; .*topics\[0\]: must be letters.*; .*start: must be one of earliest, latest/,
   );
+});
+
+test('the group that is not named begins with the prefix of the wire', () => {
+  const entry = { code: 'stream', organization: ORGANIZATION, kafka: { brokers: ['a:1'], topics: ['calls'] } };
+  const named = (group: string) => ({ ...entry, code: 'other', kafka: { ...entry.kafka, group } });
+  const both = (group: string, prefix: string) =>
+    read(JSON.stringify({ connectors: [entry, named(`${group}-ingest-${ORGANIZATION}`)] }), {}, prefix);
+  for (const prefix of ['svc', 'lago'])
+    expect(() => both(prefix, prefix)).toThrow('connectors[1].kafka.group: is that of connectors[0]');
+  expect(both('svc', 'lago')).toHaveLength(2);
 });

@@ -221,3 +221,21 @@ test('an event without time has that of its message', async () => {
   await store(messageOf(1, event('a')));
   expect(String((await stored())[0]!.timestamp)).toBe('2026-03-10T12:00:00Z');
 });
+
+const ANOTHER = '01990000-0000-7000-8000-00000000000f';
+
+test.each([
+  ['svc', 'svc-organization-id', ANOTHER, 1],
+  ['lago', 'lago-organization-id', ANOTHER, 1],
+  ['lago', 'lago-organization-id', undefined, 0],
+  ['svc', 'lago-organization-id', ANOTHER, 0],
+  ['lago', 'svc-organization-id', ANOTHER, 0],
+])('with the prefix %s the header %s with %s puts %i messages aside', async (prefix, name, value, dead) => {
+  kept.deps.config = { WIRE_PREFIX: prefix };
+  const headers = { [name]: value ?? organizationId };
+  expect(await store({ ...messageOf(1, event('a')), headers })).toMatchObject({ stored: 1 - dead, dead });
+  const rows = await database.sql`
+    select error_code, headers from ingest_dead_letters where organization_id = ${organizationId}`;
+  const letter = { error_code: 'organization_mismatch', headers: { 'svc-organization-id': ANOTHER } };
+  expect(rows).toEqual(dead === 0 ? [] : [letter]);
+});

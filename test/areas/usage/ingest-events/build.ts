@@ -46,6 +46,7 @@ export function storage(sql: Sql) {
     producer: { add: async (name, payload) => void jobs.push({ name, payload }) },
     catalogs: new CatalogCache(),
     doors: new DoorFacts(() => performance.now()),
+    config: { WIRE_PREFIX: 'svc' },
   };
   return {
     jobs,
