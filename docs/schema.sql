@@ -5,6 +5,7 @@
 CREATE OR REPLACE FUNCTION public.begin_wallet_held()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 begin
   insert into wallet_held (organization_id, wallet_id) values (new.organization_id, new.id);
@@ -14,6 +15,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.check_ledger_balance()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 declare difference numeric;
 begin
@@ -29,6 +31,7 @@ CREATE OR REPLACE FUNCTION public.customer_of_work(organization uuid, payload js
  RETURNS uuid
  LANGUAGE plpgsql
  STABLE
+ SET search_path TO 'public'
 AS $function$
 declare
   subscription uuid := coalesce(payload ->> 'subscription_id', payload #>> '{lines,0,subscription_id}');
@@ -70,9 +73,12 @@ CREATE OR REPLACE FUNCTION public.decide_budgets(organization uuid, used_version
  RETURNS jsonb
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
+ SET search_path TO 'public'
 AS $function$
 #variable_conflict use_variable
 declare
+  opened_at timestamptz :=
+    coalesce((select frozen_time from test_clocks where organization_id = organization), clock_timestamp());
   present timestamptz;
   r record;
   step jsonb;
@@ -156,7 +162,7 @@ begin
   insert into budget_windows (id, organization_id, budget_id, group_key, group_values, starts_at, ends_at, created_at)
   select (given ->> 'id')::uuid, organization, (given ->> 'b')::uuid, decode(given ->> 'k', 'hex'), given -> 'g',
     (given ->> 's')::timestamptz, (given ->> 'e')::timestamptz,
-    coalesce((select frozen_time from test_clocks where organization_id = organization), clock_timestamp())
+    opened_at
   from jsonb_array_elements(windows) given
   where (given ->> 'm')::boolean and not exists (select from budget_windows w where w.id = (given ->> 'id')::uuid)
   order by (given ->> 'id')::uuid
@@ -533,6 +539,7 @@ comment on function drop_former_key_of_events() is 'When no process of a version
 CREATE OR REPLACE FUNCTION public.drop_preview_tables()
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 declare
   own constant text := current_schema();
@@ -553,6 +560,7 @@ comment on function drop_preview_tables() is 'Before a migration, which may chan
 CREATE OR REPLACE FUNCTION public.drop_preview_views()
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 declare
   own constant text := current_schema() || '_preview_draft';
@@ -585,30 +593,27 @@ comment on function event_hash(text) is 'The same as src/areas/usage/events/even
 CREATE OR REPLACE FUNCTION public.follow_wallet_holds()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 declare
-  came wallet_holds[];
-  gone wallet_holds[];
-  holders uuid[];
+  organization uuid := coalesce(new.organization_id, old.organization_id);
+  holder uuid := coalesce(new.wallet_id, old.wallet_id);
 begin
-  if tg_op <> 'DELETE' then select array_agg(new_rows) into came from new_rows; end if;
-  if tg_op <> 'INSERT' then select array_agg(old_rows) into gone from old_rows; end if;
-  select array_agg(distinct wallet_id) into holders from unnest(came || gone);
   update wallet_held held
   set held_cents = held.held_cents
-    + coalesce((select sum(amount_cents) from unnest(came) hold where hold.wallet_id = held.wallet_id
-        and (awaits_refresh or status = 'open' and expires_at > held.counted_until)), 0)
-    - coalesce((select sum(amount_cents) from unnest(gone) hold where hold.wallet_id = held.wallet_id
-        and (awaits_refresh or status = 'open' and expires_at > held.counted_until)), 0)
-  where held.wallet_id = any (holders)
-    and held.organization_id in (select organization_id from unnest(came || gone));
-  perform tell_access('c:' || customer_id) from wallets where id = any (holders);
+    + case when new.awaits_refresh or new.status = 'open' and new.expires_at > held.counted_until
+        then new.amount_cents else 0 end
+    - case when old.awaits_refresh or old.status = 'open' and old.expires_at > held.counted_until
+        then old.amount_cents else 0 end
+  where held.organization_id = organization and held.wallet_id = holder;
+  perform tell_access('c:' || customer_id) from wallets where organization_id = organization and id = holder;
   return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.hold_clocks(organizations uuid[])
  RETURNS TABLE(organization_id uuid, status text, frozen_time timestamp with time zone)
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 begin
   perform pg_advisory_xact_lock_shared(hashtextextended(sorted.id::text, 5306))
@@ -625,6 +630,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.hold_shapes_version(organization uuid)
  RETURNS bigint
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 begin
   perform pg_advisory_xact_lock_shared(hashtextextended(organization::text, 5301));
@@ -635,6 +641,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.keep_event_keys()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 begin
   insert into event_keys (organization_id, transaction_hash, subscription_hash, digest, event_timestamp, event_id)
@@ -661,6 +668,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.make_preview_tables()
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 declare
   own constant text := current_schema();
@@ -691,129 +699,44 @@ begin
 end $function$;
 comment on function make_preview_tables() is 'Makes the tables that previews look at first: `preview_<n>` for copies, `preview_draft` without one computation, `preview_fees_<n>` for the fees of another. After each migration, so that they have the columns of the stored ones.';
 
-CREATE OR REPLACE FUNCTION public.mark_changed_credit_notes()
+CREATE OR REPLACE FUNCTION public.mark_finalized_invoice_of_row()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 begin
+  if current_setting('meterstone.marked_invoice', true) = new.invoice_id::text then return null; end if;
   insert into analytics_marks (organization_id, source_type, source_id)
-  select new_row.organization_id, 'invoice', new_row.invoice_id
-  from new_rows new_row join old_rows old_row on old_row.id = new_row.id
-  where (old_row.status, old_row.refund_amount_cents) is distinct from (new_row.status, new_row.refund_amount_cents);
+  select organization_id, 'invoice', id from invoices
+  where organization_id = new.organization_id and id = new.invoice_id and status = 'finalized';
+  if found then perform set_config('meterstone.marked_invoice', new.invoice_id::text, true); end if;
   return null;
 end $function$;
+comment on function mark_finalized_invoice_of_row() is 'Marks the invoice of the row, once it is final, as a source of reports that changed.';
 
-CREATE OR REPLACE FUNCTION public.mark_changed_fees()
+CREATE OR REPLACE FUNCTION public.mark_invoice_of_row()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 begin
   insert into analytics_marks (organization_id, source_type, source_id)
-  select new_row.organization_id, 'fee', new_row.id
-  from new_rows new_row join old_rows old_row on old_row.id = new_row.id
-  where new_row.pay_in_advance and (old_row.invoice_id is null or new_row.invoice_id is null)
-    and (old_row.invoice_id, old_row.amount_cents, old_row.deleted_at)
-      is distinct from (new_row.invoice_id, new_row.amount_cents, new_row.deleted_at)
-  union all
-  select distinct new_row.organization_id, 'invoice', invoice.id
-  from new_rows new_row join old_rows old_row on old_row.id = new_row.id
-  join invoices invoice on invoice.id = new_row.invoice_id
-  where invoice.status = 'finalized'
-    and (old_row.invoice_id, old_row.amount_cents, old_row.precise_coupons_amount_cents, old_row.deleted_at)
-      is distinct from
-      (new_row.invoice_id, new_row.amount_cents, new_row.precise_coupons_amount_cents, new_row.deleted_at);
+  values (new.organization_id, 'invoice', new.invoice_id);
   return null;
 end $function$;
+comment on function mark_invoice_of_row() is 'Marks the invoice of the row as a source of reports that changed.';
 
-CREATE OR REPLACE FUNCTION public.mark_changed_invoices()
+CREATE OR REPLACE FUNCTION public.mark_source()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 begin
   insert into analytics_marks (organization_id, source_type, source_id)
-  select new_row.organization_id, 'invoice', new_row.id
-  from new_rows new_row join old_rows old_row on old_row.id = new_row.id
-  where 'finalized' in (old_row.status, new_row.status) and
-    (old_row.status, old_row.payment_status, old_row.payment_dispute_lost_at, old_row.self_billed, old_row.issuing_date,
-      old_row.currency, old_row.total_amount_cents, old_row.sub_total_excluding_taxes_amount_cents,
-      old_row.sub_total_including_taxes_amount_cents, old_row.credit_notes_amount_cents,
-      old_row.prepaid_granted_credit_amount_cents, old_row.prepaid_purchased_credit_amount_cents,
-      old_row.progressive_billing_credit_amount_cents)
-    is distinct from
-    (new_row.status, new_row.payment_status, new_row.payment_dispute_lost_at, new_row.self_billed, new_row.issuing_date,
-      new_row.currency, new_row.total_amount_cents, new_row.sub_total_excluding_taxes_amount_cents,
-      new_row.sub_total_including_taxes_amount_cents, new_row.credit_notes_amount_cents,
-      new_row.prepaid_granted_credit_amount_cents, new_row.prepaid_purchased_credit_amount_cents,
-      new_row.progressive_billing_credit_amount_cents);
+  values (new.organization_id, tg_argv[0], new.id);
   return null;
 end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_changed_wallet_transactions()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into analytics_marks (organization_id, source_type, source_id)
-  select new_row.organization_id, 'wallet_transaction', new_row.id
-  from new_rows new_row join old_rows old_row on old_row.id = new_row.id
-  where (old_row.status, old_row.settled_at, old_row.amount, old_row.credit_amount)
-    is distinct from (new_row.status, new_row.settled_at, new_row.amount, new_row.credit_amount);
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_new_credit_notes()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into analytics_marks (organization_id, source_type, source_id)
-  select organization_id, 'invoice', invoice_id from new_rows where status = 'finalized' and refund_amount_cents > 0;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_new_daily_usages()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into analytics_marks (organization_id, source_type, source_id)
-  select organization_id, 'daily_usage', id from new_rows;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_new_fees()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into analytics_marks (organization_id, source_type, source_id)
-  select organization_id, 'fee', id from new_rows where invoice_id is null and pay_in_advance
-  union all
-  select distinct fee.organization_id, 'invoice', invoice.id
-  from new_rows fee join invoices invoice on invoice.id = fee.invoice_id
-  where invoice.status = 'finalized';
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_new_invoices()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into analytics_marks (organization_id, source_type, source_id)
-  select organization_id, 'invoice', id from new_rows where status = 'finalized';
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.mark_new_wallet_transactions()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into analytics_marks (organization_id, source_type, source_id)
-  select organization_id, 'wallet_transaction', id from new_rows where status = 'settled';
-  return null;
-end $function$;
+comment on function mark_source() is 'Marks the row as a source of reports that changed; its argument is the type.';
 
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
@@ -847,6 +770,7 @@ comment on function refuse_change_of_e_document() is 'Keeps electronic documents
 CREATE OR REPLACE FUNCTION public.refuse_truncation()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 declare is_filled boolean;
 begin
@@ -875,16 +799,18 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.tell_access_of_changed_events()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 begin
-  perform tell_access('s:' || external_subscription_id) from (
-    select external_subscription_id from new_rows union select external_subscription_id from old_rows) changed;
+  perform tell_access('s:' || old.external_subscription_id);
+  perform tell_access('s:' || new.external_subscription_id);
   return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.tell_access_of_customer()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 begin
   perform tell_access('c:' || new.id);
@@ -894,6 +820,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.tell_access_of_entitlement()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 declare
   holder uuid := case when tg_op = 'DELETE' then old.subscription_id else new.subscription_id end;
@@ -906,6 +833,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.tell_access_of_entitlement_value()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 begin
   perform tell_access(coalesce('s:' || subscription.external_id, 'o'))
@@ -918,6 +846,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.tell_access_of_invoice()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 begin
   if old.payment_overdue is distinct from new.payment_overdue then perform tell_access('c:' || new.customer_id); end if;
@@ -927,6 +856,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.tell_access_of_organization()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 begin
   perform tell_access('o');
@@ -936,6 +866,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.tell_access_of_subscription()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 begin
   if tg_op <> 'INSERT' then perform tell_access('s:' || old.external_id); end if;
@@ -946,6 +877,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.tell_access_of_wallet()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'public'
 AS $function$
 begin
   if tg_op = 'UPDATE' and (old.status, old.code, old.currency, old.balance_cents, old.ongoing_balance_cents)
@@ -2152,8 +2084,8 @@ CREATE INDEX credit_notes_newest ON public.credit_notes USING btree (organizatio
 CREATE INDEX credit_notes_prefix ON public.credit_notes USING btree (organization_id, number text_pattern_ops);
 CREATE INDEX credit_notes_spendable ON public.credit_notes USING btree (organization_id, customer_id, currency, created_at, id) WHERE ((status = 'finalized'::text) AND (credit_status = 'available'::text) AND (balance_amount_cents > 0));
 CREATE UNIQUE INDEX credit_notes_termination_key ON public.credit_notes USING btree (organization_id, terminated_subscription_id) WHERE ((terminated_subscription_id IS NOT NULL) AND (status <> 'deleted'::text));
-CREATE TRIGGER credit_notes_mark_changed AFTER UPDATE ON public.credit_notes REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_changed_credit_notes();
-CREATE TRIGGER credit_notes_mark_new AFTER INSERT ON public.credit_notes REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_credit_notes();
+CREATE TRIGGER credit_notes_mark_changed AFTER UPDATE ON public.credit_notes FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) OR (old.refund_amount_cents IS DISTINCT FROM new.refund_amount_cents))) EXECUTE FUNCTION mark_invoice_of_row();
+CREATE TRIGGER credit_notes_mark_new AFTER INSERT ON public.credit_notes FOR EACH ROW WHEN (((new.status = 'finalized'::text) AND (new.refund_amount_cents > 0))) EXECUTE FUNCTION mark_invoice_of_row();
 
 create table credits (
   id uuid not null,
@@ -2357,8 +2289,8 @@ create table daily_usages (
 comment on table daily_usages is 'Usage of a period as it stood after a local day, and what that day added.';
 CREATE INDEX daily_usages_of_customer ON public.daily_usages USING btree (organization_id, customer_id, usage_date DESC, id DESC);
 CREATE INDEX daily_usages_organization ON public.daily_usages USING btree (organization_id, usage_date);
-CREATE TRIGGER daily_usages_mark_changed AFTER UPDATE ON public.daily_usages REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_daily_usages();
-CREATE TRIGGER daily_usages_mark_new AFTER INSERT ON public.daily_usages REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_daily_usages();
+CREATE TRIGGER daily_usages_mark_changed AFTER UPDATE ON public.daily_usages FOR EACH ROW EXECUTE FUNCTION mark_source('daily_usage');
+CREATE TRIGGER daily_usages_mark_new AFTER INSERT ON public.daily_usages FOR EACH ROW EXECUTE FUNCTION mark_source('daily_usage');
 
 create table deployment_keys (
   id uuid not null,
@@ -2776,7 +2708,7 @@ CREATE INDEX events_newest ON public.events USING btree (organization_id, "times
 CREATE INDEX events_newest_of_code ON public.events USING btree (organization_id, code, "timestamp" DESC, transaction_id) WHERE (num_nonnulls(deleted_at) <> 1);
 CREATE INDEX events_of_subscription ON public.events USING btree (organization_id, external_subscription_id, code, "timestamp") WHERE (deleted_at IS NULL);
 CREATE INDEX events_retracted ON public.events USING btree (organization_id, external_subscription_id, code, "timestamp") WHERE (deleted_at IS NOT NULL);
-CREATE TRIGGER events_tell_access AFTER UPDATE ON public.events REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_changed_events();
+CREATE TRIGGER events_tell_access AFTER UPDATE ON public.events FOR EACH ROW EXECUTE FUNCTION tell_access_of_changed_events();
 
 create table feature_usage_limits (
   organization_id uuid not null,
@@ -2940,8 +2872,10 @@ CREATE INDEX fees_oldest ON public.fees USING btree (organization_id, created_at
 CREATE INDEX fees_original ON public.fees USING btree (organization_id, original_fee_id) WHERE (original_fee_id IS NOT NULL);
 CREATE INDEX fees_standalone ON public.fees USING btree (organization_id, customer_id, succeeded_at) WHERE ((invoice_id IS NULL) AND (payment_status = 'succeeded'::text) AND (deleted_at IS NULL));
 CREATE INDEX fees_subscription ON public.fees USING btree (organization_id, subscription_id, fee_type, created_at);
-CREATE TRIGGER fees_mark_changed AFTER UPDATE ON public.fees REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_changed_fees();
-CREATE TRIGGER fees_mark_new AFTER INSERT ON public.fees REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_fees();
+CREATE TRIGGER fees_mark_changed AFTER UPDATE ON public.fees FOR EACH ROW WHEN ((new.pay_in_advance AND ((old.invoice_id IS NULL) OR (new.invoice_id IS NULL)) AND (((old.invoice_id IS DISTINCT FROM new.invoice_id) OR (old.amount_cents IS DISTINCT FROM new.amount_cents)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)))) EXECUTE FUNCTION mark_source('fee');
+CREATE TRIGGER fees_mark_invoice_of_changed AFTER UPDATE ON public.fees FOR EACH ROW WHEN (((new.invoice_id IS NOT NULL) AND ((((old.invoice_id IS DISTINCT FROM new.invoice_id) OR (old.amount_cents IS DISTINCT FROM new.amount_cents)) OR (old.precise_coupons_amount_cents IS DISTINCT FROM new.precise_coupons_amount_cents)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)))) EXECUTE FUNCTION mark_finalized_invoice_of_row();
+CREATE TRIGGER fees_mark_invoice_of_new AFTER INSERT ON public.fees FOR EACH ROW WHEN ((new.invoice_id IS NOT NULL)) EXECUTE FUNCTION mark_finalized_invoice_of_row();
+CREATE TRIGGER fees_mark_new AFTER INSERT ON public.fees FOR EACH ROW WHEN (((new.invoice_id IS NULL) AND new.pay_in_advance)) EXECUTE FUNCTION mark_source('fee');
 
 create table fixed_charge_taxes (
   organization_id uuid not null,
@@ -3523,8 +3457,8 @@ CREATE INDEX invoices_prefix ON public.invoices USING btree (organization_id, nu
 CREATE INDEX invoices_progressive ON public.invoices USING btree (organization_id, customer_id) WHERE (invoice_type = 'progressive_billing'::text);
 CREATE UNIQUE INDEX invoices_regenerated_key ON public.invoices USING btree (organization_id, voided_invoice_id) WHERE ((voided_invoice_id IS NOT NULL) AND (status <> ALL (ARRAY['voided'::text, 'closed'::text, 'deleted'::text])));
 CREATE INDEX invoices_with_tax_errors ON public.invoices USING btree (organization_id, customer_id) WHERE ((status = 'failed'::text) AND (tax_status = 'failed'::text));
-CREATE TRIGGER invoices_mark_changed AFTER UPDATE ON public.invoices REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_changed_invoices();
-CREATE TRIGGER invoices_mark_new AFTER INSERT ON public.invoices REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_invoices();
+CREATE TRIGGER invoices_mark_changed AFTER UPDATE ON public.invoices FOR EACH ROW WHEN (((('finalized'::text = old.status) OR ('finalized'::text = new.status)) AND (((((((((((((old.status IS DISTINCT FROM new.status) OR (old.payment_status IS DISTINCT FROM new.payment_status)) OR (old.payment_dispute_lost_at IS DISTINCT FROM new.payment_dispute_lost_at)) OR (old.self_billed IS DISTINCT FROM new.self_billed)) OR (old.issuing_date IS DISTINCT FROM new.issuing_date)) OR (old.currency IS DISTINCT FROM new.currency)) OR (old.total_amount_cents IS DISTINCT FROM new.total_amount_cents)) OR (old.sub_total_excluding_taxes_amount_cents IS DISTINCT FROM new.sub_total_excluding_taxes_amount_cents)) OR (old.sub_total_including_taxes_amount_cents IS DISTINCT FROM new.sub_total_including_taxes_amount_cents)) OR (old.credit_notes_amount_cents IS DISTINCT FROM new.credit_notes_amount_cents)) OR (old.prepaid_granted_credit_amount_cents IS DISTINCT FROM new.prepaid_granted_credit_amount_cents)) OR (old.prepaid_purchased_credit_amount_cents IS DISTINCT FROM new.prepaid_purchased_credit_amount_cents)) OR (old.progressive_billing_credit_amount_cents IS DISTINCT FROM new.progressive_billing_credit_amount_cents)))) EXECUTE FUNCTION mark_source('invoice');
+CREATE TRIGGER invoices_mark_new AFTER INSERT ON public.invoices FOR EACH ROW WHEN ((new.status = 'finalized'::text)) EXECUTE FUNCTION mark_source('invoice');
 CREATE TRIGGER invoices_tell_access AFTER UPDATE OF payment_overdue ON public.invoices FOR EACH ROW EXECUTE FUNCTION tell_access_of_invoice();
 
 create table late_event_cursors (
@@ -5185,9 +5119,7 @@ CREATE INDEX wallet_holds_awaited ON public.wallet_holds USING btree (wallet_id)
 CREATE INDEX wallet_holds_ending ON public.wallet_holds USING btree (organization_id, wallet_id, expires_at) WHERE (status = 'open'::text);
 CREATE INDEX wallet_holds_expiring ON public.wallet_holds USING btree (expires_at) WHERE (status = 'open'::text);
 CREATE INDEX wallet_holds_newest ON public.wallet_holds USING btree (organization_id, wallet_id, created_at DESC, id DESC);
-CREATE TRIGGER wallet_holds_follow_changed AFTER UPDATE ON public.wallet_holds REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION follow_wallet_holds();
-CREATE TRIGGER wallet_holds_follow_dropped AFTER DELETE ON public.wallet_holds REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION follow_wallet_holds();
-CREATE TRIGGER wallet_holds_follow_new AFTER INSERT ON public.wallet_holds REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION follow_wallet_holds();
+CREATE TRIGGER wallet_holds_follow AFTER INSERT OR DELETE OR UPDATE ON public.wallet_holds FOR EACH ROW EXECUTE FUNCTION follow_wallet_holds();
 
 create table wallet_marks (
   id uuid not null,
@@ -5272,8 +5204,8 @@ CREATE UNIQUE INDEX wallet_transactions_invoiced_key ON public.wallet_transactio
 CREATE INDEX wallet_transactions_newest ON public.wallet_transactions USING btree (organization_id, wallet_id, created_at DESC, id DESC);
 CREATE INDEX wallet_transactions_open ON public.wallet_transactions USING btree (organization_id, wallet_id) WHERE ((transaction_type = 'inbound'::text) AND (status = 'settled'::text) AND (remaining_amount_cents > 0));
 CREATE UNIQUE INDEX wallet_transactions_recredit_key ON public.wallet_transactions USING btree (organization_id, voided_invoice_id, wallet_id) WHERE (voided_invoice_id IS NOT NULL);
-CREATE TRIGGER wallet_transactions_mark_changed AFTER UPDATE ON public.wallet_transactions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_changed_wallet_transactions();
-CREATE TRIGGER wallet_transactions_mark_new AFTER INSERT ON public.wallet_transactions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_wallet_transactions();
+CREATE TRIGGER wallet_transactions_mark_changed AFTER UPDATE ON public.wallet_transactions FOR EACH ROW WHEN (((((old.status IS DISTINCT FROM new.status) OR (old.settled_at IS DISTINCT FROM new.settled_at)) OR (old.amount IS DISTINCT FROM new.amount)) OR (old.credit_amount IS DISTINCT FROM new.credit_amount))) EXECUTE FUNCTION mark_source('wallet_transaction');
+CREATE TRIGGER wallet_transactions_mark_new AFTER INSERT ON public.wallet_transactions FOR EACH ROW WHEN ((new.status = 'settled'::text)) EXECUTE FUNCTION mark_source('wallet_transaction');
 
 create table wallets (
   id uuid not null,

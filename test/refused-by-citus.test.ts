@@ -28,7 +28,7 @@ const formsOf = (source: string): string[] =>
     .filter(([, hasForm]) => templateTexts(source.replaceAll('#{', '${')).map(bare).some(hasForm))
     .map(([name]) => name);
 
-const [LOCK, CHANGE, SAMPLE, SEVERAL] = Object.keys(REFUSED_FORMS);
+const [LOCK, CHANGE, SAMPLE, BEHIND, SEVERAL] = Object.keys(REFUSED_FORMS);
 
 test.each([
   ['db`with a as (select id from b for no key update) delete from b`', LOCK],
@@ -39,6 +39,8 @@ test.each([
   ["db`update a set b = case when c then #{ctx.now()}::timestamptz + hours * interval '1 hour' end`", CHANGE],
   ['db`case when a then current_timestamp end`', CHANGE],
   ['db`select 1 from a tablesample system (#{percent})`', SAMPLE],
+  ['db`with a as (update b set c = 1 returning d) insert into e (f) select d from a`', BEHIND],
+  ['db`with a as (#{rows}), g as (delete from h) insert into #{e} (f) select d from a on conflict do nothing`', BEHIND],
   ['db`select 1; delete from a`', SEVERAL],
 ])('%s has the form that Citus refuses', (source, form) => {
   expect(formsOf(source)).toEqual([form]);
@@ -50,11 +52,47 @@ test.each([
   ['a function of the program', 'db`update a set b = case when c then #{ctx.now()} else coalesce(b, #{now()}) end`'],
   ['a function beside case', 'db`update a set b = case when c then 1 end, d = #{e}, f = clock_timestamp()`'],
   ['a function in a comment or text', "db`update a set b = case when c then 'now()' end -- case now() end\n`"],
+  ['an insert in an expression of its own', 'db`with a as (delete from b), c as (insert into d select 1) select 1`'],
+  ['an insert of values', 'db`with a as (delete from b returning c) insert into d values ((select c from a))`'],
+  ['an insert of what it reads itself', 'db`insert into a select b from (with c as (select 1) select 1) d`'],
   ['a read', 'db`select case when a then now() end from b for update`'],
   ['a fixed sample', 'db`select 1 from a tablesample system (1)`'],
   ['a pattern and texts with backticks', "const a = /[`'/]/; const b = '`;'; // `; select`\nconst c = 1 / 2;"],
 ])('%s is not taken for a form that Citus refuses', (_what, source) => {
   expect(formsOf(source)).toEqual([]);
+});
+
+const schema = readFileSync(join(root, 'docs/schema.sql'), 'utf8');
+const functions = [...schema.matchAll(/FUNCTION public\.(\w+)\(([\s\S]*?)AS \$function\$([\s\S]*?)\$function\$/g)].map(
+  ([, name, head, body]) => ({ name: name!, head: head!, body: bare(body!) }),
+);
+const names = new Set([
+  ...functions.map(({ name }) => name),
+  ...[...schema.matchAll(/^create table (\w+) \(/gm)].map(([, name]) => name!),
+]);
+
+test('no trigger of the schema has a transition table', () => {
+  expect(schema.match(/^CREATE TRIGGER .*/gm)!.length).toBeGreaterThan(20);
+  expect(schema.match(/^CREATE TRIGGER .* REFERENCING .*/gm) ?? []).toEqual([]);
+});
+
+test('each function that names a table or a function of the schema brings its own search path', () => {
+  const named = functions.filter(({ body }) => body.match(/\w+/g)!.some((word) => names.has(word)));
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.filter(({ head }) => !/\bSET search_path TO\b/.test(head)).map(({ name }) => name)).toEqual([]);
+});
+
+test('no command within a function has a form that Citus refuses', () => {
+  const commands = functions.flatMap(({ name, body }) =>
+    body.split(/;|\b(?:begin|loop|then|else|query)\b/).map((text) => ({ name, text: text.trim() })),
+  );
+  const refused = commands.filter(
+    ({ text }) =>
+      /^(?:with|select|insert|update|delete)\b/.test(text) &&
+      Object.values(REFUSED_FORMS).some((hasForm) => hasForm(text)),
+  );
+  expect(commands.length).toBeGreaterThan(100);
+  expect(refused).toEqual([]);
 });
 
 /** Migrations from this one on are written for schemas that may be distributed. */

@@ -21,6 +21,8 @@ export const REFUSED_FORMS: Record<string, (statement: string) => boolean> = {
     ),
   'tablesample with a parameter': (statement) =>
     blocksAfter(statement, /\btablesample\s+\w+\s*\(/g).some((block) => block.includes(HOLE)),
+  'insert … select behind a common table expression': (statement) =>
+    /^\s*with\b/.test(outer(statement)) && /\binsert into\b[\s\S]*\bselect\b/.test(outer(statement)),
   'several commands in one statement': (statement) => /;\s*(?:select|insert|update|delete|set|with)\b/.test(statement),
 };
 
@@ -32,6 +34,19 @@ const isRead = (statement: string): boolean =>
 /** A statement without its comments, and with empty texts. */
 export const bare = (statement: string): string =>
   statement.replace(/--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'/g, (part) => (part.startsWith("'") ? "''" : ' '));
+
+/** A statement without what stands in its parentheses. */
+function outer(statement: string): string {
+  let depth = 0;
+  return [...statement]
+    .filter((sign) => {
+      if (sign === '(') depth += 1;
+      else if (sign === ')') depth -= 1;
+      else return depth === 0;
+      return false;
+    })
+    .join('');
+}
 
 /** What stands between each parenthesis that `opening` ends with and its partner; to the end where there is none. */
 function blocksAfter(statement: string, opening: RegExp): string[] {

@@ -32,16 +32,20 @@ export async function writeTimeline(
       update test_clock_timelines set last = last + ${lines.length}::int
       where organization_id = ${meta.organizationId} and clock_deleted_at is null
       returning last - ${lines.length}::int as base
+    ), stored as (
+      insert into test_clock_timeline (organization_id, sequence, at, kind, name, resource_type, resource_id,
+        external_customer_id, summary, created_at)
+      select ${meta.organizationId}::uuid, counter.base + row.position, ${meta.at}, row.kind, row.name,
+        row.resource_type, row.resource_id, coalesce(row.external_customer_id, customer.external_id), row.summary,
+        ${meta.realNow}
+      from counter, jsonb_to_recordset(${json(rows)}::jsonb) as row (position int, kind text, name text,
+        resource_type text,
+        resource_id uuid, external_customer_id text, customer_id uuid, summary jsonb)
+      left join customers customer
+        on customer.organization_id = ${meta.organizationId} and customer.id = row.customer_id
+      returning true
     )
-    insert into test_clock_timeline (organization_id, sequence, at, kind, name, resource_type, resource_id,
-      external_customer_id, summary, created_at)
-    select ${meta.organizationId}::uuid, counter.base + row.position, ${meta.at}, row.kind, row.name, row.resource_type,
-      row.resource_id, coalesce(row.external_customer_id, customer.external_id), row.summary, ${meta.realNow}
-    from counter, jsonb_to_recordset(${json(rows)}::jsonb) as row (position int, kind text, name text,
-      resource_type text,
-      resource_id uuid, external_customer_id text, customer_id uuid, summary jsonb)
-    left join customers customer
-      on customer.organization_id = ${meta.organizationId} and customer.id = row.customer_id`;
+    select count(*) from stored`;
 }
 
 export const activityLine = (activity: Activity): TimelineLine => ({

@@ -116,11 +116,14 @@ export async function storeCouponUses(ctx: Context, owner: InvoiceOwner, { coupo
         updated_at = ${ctx.now()}
       from used
       where applied.organization_id = ${owner.organizationId} and applied.id = used.applied_coupon_id
+    ), stored as (
+      insert into credits (id, organization_id, invoice_id, applied_coupon_id, amount_cents, amount_currency,
+        before_taxes,
+        created_at)
+      select id, ${owner.organizationId}::uuid, ${owner.invoiceId}::uuid, applied_coupon_id, amount_cents,
+        ${owner.currency}, true, ${owner.createdAt}
+      from used
+      returning true
     )
-    insert into credits (id, organization_id, invoice_id, applied_coupon_id, amount_cents, amount_currency,
-      before_taxes,
-      created_at)
-    select id, ${owner.organizationId}::uuid, ${owner.invoiceId}::uuid, applied_coupon_id, amount_cents,
-      ${owner.currency}, true, ${owner.createdAt}
-    from used`;
+    select count(*) from stored`;
 }

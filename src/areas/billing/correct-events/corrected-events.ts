@@ -71,12 +71,15 @@ export const insertUnmatched = (
       correction_id = excluded.correction_id
     where u.status = 'healed'
     returning u.reason, ${totalCode(db)} as code, u.first_seen_at
+  ), stored as (
+    insert into unmatched_totals as total (organization_id, reason, code, count, kept, first_seen_at, last_seen_at)
+    select ${organizationId}::uuid, reason, code, count(*), count(*), min(first_seen_at), max(first_seen_at)
+    from written
+    group by reason, code
+    on conflict (organization_id, reason, code) do update set
+      count = total.count + excluded.count, kept = total.kept + excluded.kept,
+      last_seen_at = greatest(total.last_seen_at, excluded.last_seen_at)
+    returning true
   )
-  insert into unmatched_totals as total (organization_id, reason, code, count, kept, first_seen_at, last_seen_at)
-  select ${organizationId}::uuid, reason, code, count(*), count(*), min(first_seen_at), max(first_seen_at)
-  from written
-  group by reason, code
-  on conflict (organization_id, reason, code) do update set
-    count = total.count + excluded.count, kept = total.kept + excluded.kept,
-    last_seen_at = greatest(total.last_seen_at, excluded.last_seen_at)`;
+  select count(*) from stored`;
 };

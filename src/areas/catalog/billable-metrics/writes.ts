@@ -17,12 +17,16 @@ export async function replaceMetricFilters(
       delete from billable_metric_filters
       where organization_id = ${organizationId} and billable_metric_id = ${metricId}
         and key <> all (${filters.map(({ key }) => key)})
+    ), stored as (
+      insert into billable_metric_filters (id, organization_id, billable_metric_id, key, "values", created_at,
+        updated_at)
+      select id, ${organizationId}::uuid, ${metricId}::uuid, key, "values", ${now}, ${now}
+      from jsonb_to_recordset(${json(rows)}::jsonb) as row (id uuid, key text, "values" text[])
+      on conflict on constraint billable_metric_filters_key_key
+      do update set "values" = excluded."values", updated_at = excluded.updated_at
+      returning true
     )
-    insert into billable_metric_filters (id, organization_id, billable_metric_id, key, "values", created_at, updated_at)
-    select id, ${organizationId}::uuid, ${metricId}::uuid, key, "values", ${now}, ${now}
-    from jsonb_to_recordset(${json(rows)}::jsonb) as row (id uuid, key text, "values" text[])
-    on conflict on constraint billable_metric_filters_key_key
-    do update set "values" = excluded."values", updated_at = excluded.updated_at`;
+    select count(*) from stored`;
 }
 
 /** Marks a metric deleted and drops its filters. */

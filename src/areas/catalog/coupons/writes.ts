@@ -12,18 +12,24 @@ export async function replaceTargets(
     with gone as (
       delete from coupon_plans where organization_id = ${organizationId} and coupon_id = ${id}
         and plan_id <> all (${planIds}::uuid[])
+    ), stored as (
+      insert into coupon_plans (organization_id, coupon_id, plan_id)
+      select ${organizationId}::uuid, ${id}::uuid, plan_id from unnest(${planIds}::uuid[]) as plan_id
+      on conflict do nothing
+      returning true
     )
-    insert into coupon_plans (organization_id, coupon_id, plan_id)
-    select ${organizationId}::uuid, ${id}::uuid, plan_id from unnest(${planIds}::uuid[]) as plan_id
-    on conflict do nothing`;
+    select count(*) from stored`;
   await db`
     with gone as (
       delete from coupon_billable_metrics where organization_id = ${organizationId} and coupon_id = ${id}
         and billable_metric_id <> all (${metricIds}::uuid[])
+    ), stored as (
+      insert into coupon_billable_metrics (organization_id, coupon_id, billable_metric_id)
+      select ${organizationId}::uuid, ${id}::uuid, metric_id from unnest(${metricIds}::uuid[]) as metric_id
+      on conflict do nothing
+      returning true
     )
-    insert into coupon_billable_metrics (organization_id, coupon_id, billable_metric_id)
-    select ${organizationId}::uuid, ${id}::uuid, metric_id from unnest(${metricIds}::uuid[]) as metric_id
-    on conflict do nothing`;
+    select count(*) from stored`;
 }
 
 export const markCouponDeleted = ({ db, organizationId }: Scope, id: CouponId, now: Temporal.Instant) => db`

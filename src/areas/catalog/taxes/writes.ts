@@ -95,8 +95,11 @@ async function replaceTaxes(
     with gone as (
       delete from ${table}
       where organization_id = ${organizationId} and ${key} = ${holderId} and tax_id <> all (${taxIds}::uuid[])
+    ), stored as (
+      insert into ${table} (organization_id, ${key}, tax_id)
+      select ${organizationId}::uuid, ${holderId}::uuid, tax_id from unnest(${taxIds}::uuid[]) as tax_id
+      on conflict do nothing
+      returning true
     )
-    insert into ${table} (organization_id, ${key}, tax_id)
-    select ${organizationId}::uuid, ${holderId}::uuid, tax_id from unnest(${taxIds}::uuid[]) as tax_id
-    on conflict do nothing`;
+    select count(*) from stored`;
 }

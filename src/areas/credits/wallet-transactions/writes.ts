@@ -95,12 +95,15 @@ export async function insertConsumptions(
         remaining_purchased_cents = remaining_purchased_cents - row.purchased, updated_at = ${ctx.now()}
       from row
       where inbound.organization_id = ${ctx.organizationId} and inbound.id = row.inbound_id
+    ), stored as (
+      insert into wallet_transaction_consumptions (id, organization_id, inbound_wallet_transaction_id,
+        outbound_wallet_transaction_id, consumed_amount_cents, consumed_purchased_cents, created_at)
+      select row.id, ${ctx.organizationId}::uuid, row.inbound_id, ${outboundId}::uuid, row.amount, row.purchased,
+        ${ctx.now()}
+      from row
+      returning true
     )
-    insert into wallet_transaction_consumptions (id, organization_id, inbound_wallet_transaction_id,
-      outbound_wallet_transaction_id, consumed_amount_cents, consumed_purchased_cents, created_at)
-    select row.id, ${ctx.organizationId}::uuid, row.inbound_id, ${outboundId}::uuid, row.amount, row.purchased,
-      ${ctx.now()}
-    from row`;
+    select count(*) from stored`;
 }
 
 /** Ties a purchase to the invoice that asks for its money. */

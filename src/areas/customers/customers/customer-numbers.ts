@@ -53,10 +53,13 @@ const makeNumbers = ({ db, organizationId }: Scope) => db`
     update organizations set customers_count = customers_count + ${MADE_AT_ONCE}
     where id = ${organizationId} and pg_try_advisory_xact_lock(hashtextextended(${organizationId}, ${MAKING_SEED}))
     returning customers_count
+  ), stored as (
+    insert into customer_numbers (organization_id, number)
+    select ${organizationId}::uuid, number
+    from counted, generate_series(customers_count - ${MADE_AT_ONCE} + 1, customers_count) number
+    returning true
   )
-  insert into customer_numbers (organization_id, number)
-  select ${organizationId}::uuid, number
-  from counted, generate_series(customers_count - ${MADE_AT_ONCE} + 1, customers_count) number`;
+  select count(*) from stored`;
 
 /** Gives back a number that takeNumber took in the same transaction. */
 export const returnNumber = ({ db, organizationId }: Scope, number: number) => db`

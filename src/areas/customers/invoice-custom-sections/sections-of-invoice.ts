@@ -95,12 +95,15 @@ export async function applySections(
       where picked.organization_id = ${organizationId} and picked.owner_type = 'billing_entity'
         and picked.owner_id = (select billing_entity_id from payer) and (select wanted from inherits)
         and not exists (select from of_customer where section_type = 'manual')
+    ), stored as (
+      insert into applied_invoice_custom_sections (id, organization_id, invoice_id, code, name, display_name, details,
+        created_at)
+      select gen_random_uuid(), section.organization_id, ${invoiceId}::uuid, section.code, section.name,
+        section.display_name, section.details, ${now}
+      from invoice_custom_sections section
+      where section.organization_id = ${organizationId} and section.deleted_at is null
+        and section.id in (select section_id from chosen)
+      returning true
     )
-    insert into applied_invoice_custom_sections (id, organization_id, invoice_id, code, name, display_name, details,
-      created_at)
-    select gen_random_uuid(), section.organization_id, ${invoiceId}::uuid, section.code, section.name,
-      section.display_name, section.details, ${now}
-    from invoice_custom_sections section
-    where section.organization_id = ${organizationId} and section.deleted_at is null
-      and section.id in (select section_id from chosen)`;
+    select count(*) from stored`;
 }

@@ -104,17 +104,20 @@ export async function post({ db, organizationId }: Scope, posting: Posting): Pro
       returning id
     ), waiting as (
       insert into ledger_tail (organization_id, transaction_id) select ${organizationId}::uuid, booked.id from booked
+    ), stored as (
+      insert into ledger_entries (id, organization_id, transaction_id, billing_entity_id, account_code, currency, side,
+        amount_cents, booked_on, customer_id, invoice_id, credit_note_id, tax_code, payment_id, payment_provider_id,
+        wallet_id, wallet_transaction_id, fee_id)
+      select line.id, ${organizationId}::uuid, booked.id, ${posting.billingEntityId}::uuid, line.account_code,
+        ${posting.currency}, line.side, line.amount_cents, ${posting.bookedOn}, ${posting.customerId}::uuid,
+        line.invoice_id, ${posting.creditNoteId ?? null}::uuid, line.tax_code, ${posting.payment?.id ?? null}::uuid,
+        ${posting.payment?.providerId ?? null}::uuid, ${posting.walletId ?? null}::uuid,
+        ${posting.walletTransactionId ?? null}::uuid,
+        ${posting.feeId ?? null}::uuid
+      from booked
+      cross join jsonb_to_recordset(${json(rows)}::jsonb) as line (id uuid, account_code text, side text,
+        amount_cents bigint, tax_code text, invoice_id uuid)
+      returning true
     )
-    insert into ledger_entries (id, organization_id, transaction_id, billing_entity_id, account_code, currency, side,
-      amount_cents, booked_on, customer_id, invoice_id, credit_note_id, tax_code, payment_id, payment_provider_id,
-      wallet_id, wallet_transaction_id, fee_id)
-    select line.id, ${organizationId}::uuid, booked.id, ${posting.billingEntityId}::uuid, line.account_code,
-      ${posting.currency}, line.side, line.amount_cents, ${posting.bookedOn}, ${posting.customerId}::uuid,
-      line.invoice_id, ${posting.creditNoteId ?? null}::uuid, line.tax_code, ${posting.payment?.id ?? null}::uuid,
-      ${posting.payment?.providerId ?? null}::uuid, ${posting.walletId ?? null}::uuid,
-      ${posting.walletTransactionId ?? null}::uuid,
-      ${posting.feeId ?? null}::uuid
-    from booked
-    cross join jsonb_to_recordset(${json(rows)}::jsonb) as line (id uuid, account_code text, side text,
-      amount_cents bigint, tax_code text, invoice_id uuid)`;
+    select count(*) from stored`;
 }

@@ -66,7 +66,7 @@ export async function insertReplay(
   const toThisOne = db`
     select from webhook_deliveries d
     where d.organization_id = ${organizationId} and d.event_id = event.id and d.webhook_endpoint_id = ${endpointId}`;
-  const { count } = await db`
+  const [row] = await db<{ count: number }[]>`
     with chosen as (
       select event.id, row_number() over (order by event.sequence) - 1 as before
       from webhook_events event
@@ -82,13 +82,16 @@ export async function insertReplay(
         ${chosen.only_missing ? db`and not exists (${toThisOne} and d.status <> 'failed')` : db``}
       order by event.sequence
       limit ${limit}
+    ), stored as (
+      insert into webhook_deliveries (id, organization_id, webhook_endpoint_id, event_id, replay_id, endpoint,
+        next_attempt_at, created_at, updated_at)
+      select gen_random_uuid(), ${organizationId}, ${endpointId}, chosen.id, ${runId}, ${endpoint.webhook_url},
+        ${realNow}::timestamptz + chosen.before * ${apartMs}::int * interval '1 millisecond', ${realNow}, ${realNow}
+      from chosen
+      returning true
     )
-    insert into webhook_deliveries (id, organization_id, webhook_endpoint_id, event_id, replay_id, endpoint,
-      next_attempt_at, created_at, updated_at)
-    select gen_random_uuid(), ${organizationId}, ${endpointId}, chosen.id, ${runId}, ${endpoint.webhook_url},
-      ${realNow}::timestamptz + chosen.before * ${apartMs}::int * interval '1 millisecond', ${realNow}, ${realNow}
-    from chosen`;
-  return count;
+    select count(*) as count from stored`;
+  return row!.count;
 }
 
 /** Whether a list of types, null for all of the contract, names the event's. */

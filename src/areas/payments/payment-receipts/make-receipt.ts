@@ -24,13 +24,15 @@ export async function makeReceipt(
       update customers set payment_receipts_count = payment_receipts_count + 1
       where organization_id = ${organizationId} and id = ${payment.customer_id}
       returning slug, payment_receipts_count as position
+    ), stored as (
+      insert into payment_receipts (id, organization_id, payment_id, customer_id, billing_entity_id, number, created_at)
+      select ${id}::uuid, ${organizationId}::uuid, ${payment.id}::uuid, ${payment.customer_id}::uuid,
+        ${billing_entity_id}::uuid,
+        slug || '-RCPT-' || lpad(position::text, greatest(6, length(position::text)), '0'), ${ctx.now()}
+      from counted
+      returning number
     )
-    insert into payment_receipts (id, organization_id, payment_id, customer_id, billing_entity_id, number, created_at)
-    select ${id}::uuid, ${organizationId}::uuid, ${payment.id}::uuid, ${payment.customer_id}::uuid,
-      ${billing_entity_id}::uuid,
-      slug || '-RCPT-' || lpad(position::text, greatest(6, length(position::text)), '0'), ${ctx.now()}
-    from counted
-    returning number`;
+    select number from stored`;
   await drawUnasked(ctx, { kind: 'payment_receipt', subjectId: id, number: receipt!.number });
   await recordReceiptCreated(ctx, id);
 }

@@ -55,14 +55,16 @@ export const count = (scope: Scope, sources: readonly Source[]) => scope.db`
       currency, key, code, amount, units)
     select ${scope.organizationId}::uuid, entry.* from (${allEntries(scope)}) entry
     returning report, day, billing_entity_id, customer_id, subscription_id, currency, key, code, amount, units
+  ), stored as (
+    insert into analytics_totals (organization_id, report, customer_id, day, subscription_id, billing_entity_id,
+      currency, key, code, amount, units, entries_count)
+    select ${scope.organizationId}::uuid, more.* from (${summed(scope.db, scope.db`fresh`)}) more
+    on conflict (organization_id, report, customer_id, day, subscription_id, billing_entity_id, currency, key, code)
+    do update set amount = analytics_totals.amount + excluded.amount, units = analytics_totals.units + excluded.units,
+      entries_count = analytics_totals.entries_count + excluded.entries_count
+    returning true
   )
-  insert into analytics_totals (organization_id, report, customer_id, day, subscription_id, billing_entity_id, currency,
-    key,
-    code, amount, units, entries_count)
-  select ${scope.organizationId}::uuid, more.* from (${summed(scope.db, scope.db`fresh`)}) more
-  on conflict (organization_id, report, customer_id, day, subscription_id, billing_entity_id, currency, key, code)
-  do update set amount = analytics_totals.amount + excluded.amount, units = analytics_totals.units + excluded.units,
-    entries_count = analytics_totals.entries_count + excluded.entries_count`;
+  select count(*) from stored`;
 
 /** Organizations with marked sources. */
 export const listMarkedOrganizations = (sql: Sql, limit: number) => sql<{ organization_id: OrganizationId }[]>`

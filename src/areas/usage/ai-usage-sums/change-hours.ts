@@ -63,19 +63,22 @@ export const changeHours = (db: Db, { added, taken }: { added: Fragment | null; 
     select distinct organization_id, external_subscription_id collate "C" as external_subscription_id, day from summed
     order by organization_id, external_subscription_id, day
     on conflict (organization_id, external_subscription_id, day) do update set changes = known.changes + 1
+  ), stored as (
+    insert into ai_usage_hours as known (organization_id, external_subscription_id, hour, group_hash, events, unpriced,
+      input_tokens, output_tokens, cache_read_tokens, cost, amount)
+    select organization_id, external_subscription_id, hour, group_hash, events, unpriced, input_tokens, output_tokens,
+      cache_read_tokens, cost, amount
+    from summed
+    order by organization_id, external_subscription_id collate "C", hour, group_hash
+    on conflict (organization_id, external_subscription_id, hour, group_hash) do update set
+      events = known.events + excluded.events, unpriced = known.unpriced + excluded.unpriced,
+      input_tokens = known.input_tokens + excluded.input_tokens,
+      output_tokens = known.output_tokens + excluded.output_tokens,
+      cache_read_tokens = known.cache_read_tokens + excluded.cache_read_tokens,
+      cost = known.cost + excluded.cost, amount = known.amount + excluded.amount
+    returning true
   )
-  insert into ai_usage_hours as known (organization_id, external_subscription_id, hour, group_hash, events, unpriced,
-    input_tokens, output_tokens, cache_read_tokens, cost, amount)
-  select organization_id, external_subscription_id, hour, group_hash, events, unpriced, input_tokens, output_tokens,
-    cache_read_tokens, cost, amount
-  from summed
-  order by organization_id, external_subscription_id collate "C", hour, group_hash
-  on conflict (organization_id, external_subscription_id, hour, group_hash) do update set
-    events = known.events + excluded.events, unpriced = known.unpriced + excluded.unpriced,
-    input_tokens = known.input_tokens + excluded.input_tokens,
-    output_tokens = known.output_tokens + excluded.output_tokens,
-    cache_read_tokens = known.cache_read_tokens + excluded.cache_read_tokens,
-    cost = known.cost + excluded.cost, amount = known.amount + excluded.amount`;
+  select count(*) from stored`;
 
 /** The group of what is left over on a crowded day. */
 const LEFT_OVER = Buffer.alloc(16);

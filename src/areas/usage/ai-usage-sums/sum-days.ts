@@ -63,13 +63,16 @@ const sumDays = (db: Db, days: readonly ChangedDay[]) => db`
     select organization_id, external_subscription_id, day from summed
     group by organization_id, external_subscription_id, day having count(*) >= ${MOST_GROUPS}
     on conflict do nothing
+  ), stored as (
+    insert into ai_usage_days (organization_id, day, external_subscription_id, group_hash, events, unpriced,
+      input_tokens, output_tokens, cache_read_tokens, cost, amount)
+    select organization_id, day, external_subscription_id, group_hash, events, unpriced, input_tokens, output_tokens,
+      cache_read_tokens, cost, amount
+    from summed
+    on conflict (organization_id, day, external_subscription_id, group_hash) do update set
+      events = excluded.events, unpriced = excluded.unpriced, input_tokens = excluded.input_tokens,
+      output_tokens = excluded.output_tokens, cache_read_tokens = excluded.cache_read_tokens, cost = excluded.cost,
+      amount = excluded.amount
+    returning true
   )
-  insert into ai_usage_days (organization_id, day, external_subscription_id, group_hash, events, unpriced, input_tokens,
-    output_tokens, cache_read_tokens, cost, amount)
-  select organization_id, day, external_subscription_id, group_hash, events, unpriced, input_tokens, output_tokens,
-    cache_read_tokens, cost, amount
-  from summed
-  on conflict (organization_id, day, external_subscription_id, group_hash) do update set
-    events = excluded.events, unpriced = excluded.unpriced, input_tokens = excluded.input_tokens,
-    output_tokens = excluded.output_tokens, cache_read_tokens = excluded.cache_read_tokens, cost = excluded.cost,
-    amount = excluded.amount`;
+  select count(*) from stored`;

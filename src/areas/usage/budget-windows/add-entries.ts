@@ -53,8 +53,11 @@ export const addEntries = ({ db, organizationId, now }: WriteScope, entries: rea
       where makes_window and not exists (select from budget_windows known where known.id = given.id)
       order by id
       on conflict do nothing
+    ), stored as (
+      insert into budget_entries (id, organization_id, window_id, amount, events, source, ref, created_at)
+      select entry_id, ${organizationId}, id, amount, events, source, ref, ${now()} from given
+      where makes_window or exists (select from budget_windows known where known.id = given.id)
+      returning true
     )
-    insert into budget_entries (id, organization_id, window_id, amount, events, source, ref, created_at)
-    select entry_id, ${organizationId}, id, amount, events, source, ref, ${now()} from given
-    where makes_window or exists (select from budget_windows known where known.id = given.id)`;
+    select count(*) from stored`;
 };

@@ -188,12 +188,16 @@ const fillBuckets = (db: Db, shape: Shape, source: Fragment) => db`
     )
     from raw order by 3
     on conflict do nothing
+  ), stored as (
+    insert into usage_buckets (organization_id, external_subscription_id, shape_id, hour, group_hash, events_count,
+      valid_count, sum, moment, max, amount, last_ts, last_created_at, last_id, last_value, digest, max_id)
+    select organization_id, external_subscription_id, ${shape.id}::uuid, hour, group_hash, events_count, valid_count,
+      sum, moment, max, amount, last[1]::timestamptz, last[2]::timestamptz, last[3]::uuid, last[4]::numeric,
+      digest, max_id
+    from raw
+    returning true
   )
-  insert into usage_buckets (organization_id, external_subscription_id, shape_id, hour, group_hash, events_count,
-    valid_count, sum, moment, max, amount, last_ts, last_created_at, last_id, last_value, digest, max_id)
-  select organization_id, external_subscription_id, ${shape.id}::uuid, hour, group_hash, events_count, valid_count, sum,
-    moment, max, amount, last[1]::timestamptz, last[2]::timestamptz, last[3]::uuid, last[4]::numeric, digest, max_id
-  from raw`;
+  select count(*) from stored`;
 
 const fillUniques = (db: Db, shape: Shape, source: Fragment) => db`
   insert into usage_uniques (organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash, has_add,

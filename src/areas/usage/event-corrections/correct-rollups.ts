@@ -125,23 +125,25 @@ const moveBuckets = (db: Db, shape: Shape, { before, after }: Moved) => db<Bucke
       from come
     ) as moved
     group by organization_id, external_subscription_id, hour, group_hash
-  )${shape.keeps_days ? movedDays(db, shape) : db``}
-  insert into usage_buckets as bucket (organization_id, external_subscription_id, shape_id, hour, group_hash,
-    events_count, valid_count, sum, moment, max, amount, digest, max_id)
-  select organization_id, external_subscription_id, ${shape.id}::uuid, hour, group_hash, events_count, valid_count, sum,
-    moment, max, amount, digest, max_id
-  from difference
-  order by hour, group_hash
-  on conflict (organization_id, external_subscription_id, shape_id, hour, group_hash) do update set
-    events_count = bucket.events_count + excluded.events_count,
-    valid_count = bucket.valid_count + excluded.valid_count,
-    sum = bucket.sum + excluded.sum,
-    moment = bucket.moment + excluded.moment,
-    max = greatest(bucket.max, excluded.max),
-    amount = bucket.amount + excluded.amount,
-    digest = bucket.digest + excluded.digest,
-    max_id = greatest(bucket.max_id, excluded.max_id)
-  returning bucket.hour, encode(bucket.group_hash, 'hex') as group_hash`;
+  )${shape.keeps_days ? movedDays(db, shape) : db``}, written as (
+    insert into usage_buckets as bucket (organization_id, external_subscription_id, shape_id, hour, group_hash,
+      events_count, valid_count, sum, moment, max, amount, digest, max_id)
+    select organization_id, external_subscription_id, ${shape.id}::uuid, hour, group_hash, events_count, valid_count,
+      sum, moment, max, amount, digest, max_id
+    from difference
+    order by hour, group_hash
+    on conflict (organization_id, external_subscription_id, shape_id, hour, group_hash) do update set
+      events_count = bucket.events_count + excluded.events_count,
+      valid_count = bucket.valid_count + excluded.valid_count,
+      sum = bucket.sum + excluded.sum,
+      moment = bucket.moment + excluded.moment,
+      max = greatest(bucket.max, excluded.max),
+      amount = bucket.amount + excluded.amount,
+      digest = bucket.digest + excluded.digest,
+      max_id = greatest(bucket.max_id, excluded.max_id)
+    returning bucket.hour, encode(bucket.group_hash, 'hex') as group_hash
+  )
+  select hour, group_hash from written`;
 
 const movedDays = (db: Db, shape: Shape) => db`, days as (
     insert into usage_days as kept (organization_id, external_subscription_id, shape_id, day, group_hash, events_count,

@@ -105,9 +105,12 @@ export const putLast = ({ db, organizationId }: Scope, correctionId: CorrectionI
     where period.organization_id = ${organizationId} and period.correction_id = ${correctionId}
       and period.settled_at is null
     returning *
+  ), stored as (
+    insert into correction_periods (organization_id, correction_id, invoice_id, subscription_id, charge_id,
+      charges_from_datetime, charges_to_datetime)
+    select distinct organization_id, correction_id, invoice_id, subscription_id, charge_id, charges_from_datetime,
+      charges_to_datetime
+    from again
+    returning true
   )
-  insert into correction_periods (organization_id, correction_id, invoice_id, subscription_id, charge_id,
-    charges_from_datetime, charges_to_datetime)
-  select distinct organization_id, correction_id, invoice_id, subscription_id, charge_id, charges_from_datetime,
-    charges_to_datetime
-  from again`;
+  select count(*) from stored`;

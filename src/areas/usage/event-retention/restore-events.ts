@@ -82,11 +82,15 @@ const insertRestored = ({ db, organizationId }: Scope, events: readonly Archived
     cross join lateral jsonb_populate_recordset(null::event_versions, archived.former_versions::jsonb) former
     where former.organization_id = ${organizationId} and former.event_id = archived.id
     on conflict do nothing
+  ), stored as (
+    insert into restored_events (id, organization_id, external_subscription_id, transaction_id, code, "timestamp",
+      properties, precise_total_amount_cents, digest, user_agent, remote_address, version, deleted_at, created_at)
+    select id, ${organizationId}::uuid, external_subscription_id, transaction_id, code,
+      ${ofMicros(db, db`"timestamp"`)}, properties::jsonb, precise_total_amount_cents, decode(digest, 'hex'), user_agent,
+      remote_address, version,
+      ${ofMicros(db, db`deleted_at`)}, ${ofMicros(db, db`created_at`)}
+    from archived
+    on conflict do nothing
+    returning true
   )
-  insert into restored_events (id, organization_id, external_subscription_id, transaction_id, code, "timestamp",
-    properties, precise_total_amount_cents, digest, user_agent, remote_address, version, deleted_at, created_at)
-  select id, ${organizationId}::uuid, external_subscription_id, transaction_id, code, ${ofMicros(db, db`"timestamp"`)},
-    properties::jsonb, precise_total_amount_cents, decode(digest, 'hex'), user_agent, remote_address, version,
-    ${ofMicros(db, db`deleted_at`)}, ${ofMicros(db, db`created_at`)}
-  from archived
-  on conflict do nothing`;
+  select count(*) from stored`;

@@ -102,21 +102,24 @@ const addLastAndUniques = (db: Db, ids: readonly EventId[]) => db`
       ${lastOf(db, db`operation`, db`true`)} as last
     from event where aggregation_type = 'unique_count_agg'
     group by organization_id, external_subscription_id, shape_id, hour, group_hash, text
+  ), written as (
+    insert into usage_uniques as stored (organization_id, external_subscription_id, shape_id, hour, group_hash,
+      value_hash,
+      has_add, is_member, last_ts, last_created_at, last_id)
+    select organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash, has_add, last[4] = 'add',
+      last[1]::timestamptz, last[2]::timestamptz, last[3]::uuid
+    from member
+    order by shape_id, hour, group_hash, external_subscription_id collate "C", value_hash
+    on conflict (organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash) do update set
+      has_add = stored.has_add or excluded.has_add,
+      is_member = case when (stored.last_ts, stored.last_created_at, stored.last_id)
+        < (excluded.last_ts, excluded.last_created_at, excluded.last_id) then excluded.is_member
+          else stored.is_member end,
+      (last_ts, last_created_at, last_id) = (
+        select row.at, row.created, row.id from (values
+          (stored.last_ts, stored.last_created_at, stored.last_id),
+          (excluded.last_ts, excluded.last_created_at, excluded.last_id)) as row (at, created, id)
+        order by row.at desc, row.created desc, row.id desc limit 1)
+    returning true
   )
-  insert into usage_uniques as stored (organization_id, external_subscription_id, shape_id, hour, group_hash,
-    value_hash,
-    has_add, is_member, last_ts, last_created_at, last_id)
-  select organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash, has_add, last[4] = 'add',
-    last[1]::timestamptz, last[2]::timestamptz, last[3]::uuid
-  from member
-  order by shape_id, hour, group_hash, external_subscription_id collate "C", value_hash
-  on conflict (organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash) do update set
-    has_add = stored.has_add or excluded.has_add,
-    is_member = case when (stored.last_ts, stored.last_created_at, stored.last_id)
-      < (excluded.last_ts, excluded.last_created_at, excluded.last_id) then excluded.is_member
-        else stored.is_member end,
-    (last_ts, last_created_at, last_id) = (
-      select row.at, row.created, row.id from (values
-        (stored.last_ts, stored.last_created_at, stored.last_id),
-        (excluded.last_ts, excluded.last_created_at, excluded.last_id)) as row (at, created, id)
-      order by row.at desc, row.created desc, row.id desc limit 1)`;
+  select count(*) from written`;

@@ -202,14 +202,17 @@ export const writeHealed = (
       select reason, code, 1, first_seen_at from change where reason is not null
     ) as move
     group by reason, code
+  ), stored as (
+    insert into unmatched_totals as total (organization_id, reason, code, count, kept, first_seen_at, last_seen_at)
+    select ${organizationId}, reason, code, count, count, first_seen_at, last_seen_at from delta
+    order by reason, code
+    on conflict (organization_id, reason, code) do update set
+      count = total.count + excluded.count, kept = total.kept + excluded.kept,
+      first_seen_at = least(total.first_seen_at, excluded.first_seen_at),
+      last_seen_at = greatest(total.last_seen_at, excluded.last_seen_at)
+    returning true
   )
-  insert into unmatched_totals as total (organization_id, reason, code, count, kept, first_seen_at, last_seen_at)
-  select ${organizationId}, reason, code, count, count, first_seen_at, last_seen_at from delta
-  order by reason, code
-  on conflict (organization_id, reason, code) do update set
-    count = total.count + excluded.count, kept = total.kept + excluded.kept,
-    first_seen_at = least(total.first_seen_at, excluded.first_seen_at),
-    last_seen_at = greatest(total.last_seen_at, excluded.last_seen_at)`;
+  select count(*) from stored`;
 
 /** Marks active subscriptions whose usage grew, on the UTC day of `now`. */
 export const markUsed = ({ db, organizationId }: Scope, subscriptionIds: readonly SubscriptionId[], now: string) => db`

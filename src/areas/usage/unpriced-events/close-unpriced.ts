@@ -50,15 +50,18 @@ export const openUnpriced = ({ db, organizationId }: Scope, calls: readonly ({ i
       tokens = excluded.tokens, event_timestamp = excluded.event_timestamp, book = excluded.book
     where known.status <> 'open'
     returning known.event_id, known.provider, known.model, known.tier, known.missing_kinds, known.tokens
+  ), stored as (
+    insert into ai_unpriced_models as known (organization_id, provider, model, tier, missing_kinds, events, tokens,
+      first_seen_at, last_seen_at)
+    select ${organizationId}::uuid, opened.provider, opened.model, opened.tier, opened.missing_kinds, 1, opened.tokens,
+      e.created_at, e.created_at
+    from opened join events e on e.id = opened.event_id
+    where not exists (
+      select from event_batches batch
+      where batch.organization_ids @> array[${organizationId}::uuid] and opened.event_id = any (batch.event_ids))
+    on conflict (organization_id, provider, model, tier) do update set events = known.events + 1,
+      tokens = known.tokens + excluded.tokens, looked_book = null,
+      last_seen_at = greatest(known.last_seen_at, excluded.last_seen_at)
+    returning true
   )
-  insert into ai_unpriced_models as known (organization_id, provider, model, tier, missing_kinds, events, tokens,
-    first_seen_at, last_seen_at)
-  select ${organizationId}::uuid, opened.provider, opened.model, opened.tier, opened.missing_kinds, 1, opened.tokens,
-    e.created_at, e.created_at
-  from opened join events e on e.id = opened.event_id
-  where not exists (
-    select from event_batches batch
-    where batch.organization_ids @> array[${organizationId}::uuid] and opened.event_id = any (batch.event_ids))
-  on conflict (organization_id, provider, model, tier) do update set events = known.events + 1,
-    tokens = known.tokens + excluded.tokens, looked_book = null,
-    last_seen_at = greatest(known.last_seen_at, excluded.last_seen_at)`;
+  select count(*) from stored`;

@@ -32,31 +32,34 @@ export const insertRenewals = (
   correctionId: CorrectionId,
   eventIds: readonly EventId[],
 ) => db`
-  with moment as (${firstMoments({ db, organizationId }, eventIds)})
-  insert into correction_renewals as kept (organization_id, correction_id, subscription_id, charge_id, billed_at,
-    invoice_id)
-  select ${organizationId}::uuid, ${correctionId}::uuid, subscription_id, charge_id, billed_at, invoice_id
-  from (
-    select distinct s.id as subscription_id, c.id as charge_id, line.billed_at, line.invoice_id,
-      dense_rank() over (partition by c.id order by line.billed_at) as nth
-    from moment
-    join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code and m.recurring
-    join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id and c.pay_in_advance
-      and not c.invoiceable
-    join subscriptions s on s.organization_id = ${organizationId} and s.external_id = moment.external_subscription_id
-    join invoice_subscriptions line on line.organization_id = ${organizationId} and line.subscription_id = s.id
-      and line.invoicing_reason in ('subscription_periodic', 'subscription_starting') and line.billed_at > moment.at
-    join invoices i on i.organization_id = ${organizationId} and i.id = line.invoice_id
-      and i.status <> 'generating' and not i.skip_usage and i.voided_invoice_id is null
-    where (s.plan_id = c.plan_id and c.deleted_at is null and c.created_at <= i.created_at)
-      or exists (
-        select from fees f
-        where f.organization_id = ${organizationId} and f.subscription_id = s.id and f.charge_id = c.id
-          and f.fee_type = 'charge' and f.event_transaction_id is null and f.correction_id is null
-          and f.from_datetime <= line.billed_at and f.from_datetime > line.billed_at - interval '25 hours')
-  ) found
-  where nth <= ${MOST_PERIODS}
-  on conflict (correction_id, subscription_id, charge_id, billed_at) do update set settled_at = null`;
+  with moment as (${firstMoments({ db, organizationId }, eventIds)}), stored as (
+    insert into correction_renewals as kept (organization_id, correction_id, subscription_id, charge_id, billed_at,
+      invoice_id)
+    select ${organizationId}::uuid, ${correctionId}::uuid, subscription_id, charge_id, billed_at, invoice_id
+    from (
+      select distinct s.id as subscription_id, c.id as charge_id, line.billed_at, line.invoice_id,
+        dense_rank() over (partition by c.id order by line.billed_at) as nth
+      from moment
+      join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code and m.recurring
+      join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id and c.pay_in_advance
+        and not c.invoiceable
+      join subscriptions s on s.organization_id = ${organizationId} and s.external_id = moment.external_subscription_id
+      join invoice_subscriptions line on line.organization_id = ${organizationId} and line.subscription_id = s.id
+        and line.invoicing_reason in ('subscription_periodic', 'subscription_starting') and line.billed_at > moment.at
+      join invoices i on i.organization_id = ${organizationId} and i.id = line.invoice_id
+        and i.status <> 'generating' and not i.skip_usage and i.voided_invoice_id is null
+      where (s.plan_id = c.plan_id and c.deleted_at is null and c.created_at <= i.created_at)
+        or exists (
+          select from fees f
+          where f.organization_id = ${organizationId} and f.subscription_id = s.id and f.charge_id = c.id
+            and f.fee_type = 'charge' and f.event_transaction_id is null and f.correction_id is null
+            and f.from_datetime <= line.billed_at and f.from_datetime > line.billed_at - interval '25 hours')
+    ) found
+    where nth <= ${MOST_PERIODS}
+    on conflict (correction_id, subscription_id, charge_id, billed_at) do update set settled_at = null
+    returning true
+  )
+  select count(*) from stored`;
 
 /** Periods that a correction still has to settle, earliest first. */
 export const listRenewals = ({ db, organizationId }: Scope, correctionId: CorrectionId) => db<Renewal[]>`
