@@ -3064,6 +3064,7 @@ create table ingest_dead_letters (
   status text not null,
   failed_at timestamp with time zone not null,
   resolved_at timestamp with time zone,
+  payload_bytes integer not null generated always as (octet_length(payload)) stored,
   constraint ingest_dead_letters_pkey PRIMARY KEY (organization_id, id),
   constraint ingest_dead_letters_once UNIQUE (organization_id, connector, "position", part, payload_digest),
   constraint ingest_dead_letters_status CHECK ((status = ANY (ARRAY['open'::text, 'retried'::text, 'discarded'::text])))
@@ -3071,8 +3072,9 @@ create table ingest_dead_letters (
 comment on table ingest_dead_letters is 'Messages, and events of messages, that could not become events; kept 30 days.';
 comment on column ingest_dead_letters.part is 'which event of the message';
 comment on column ingest_dead_letters.is_cut is 'only the first 256 KiB are kept';
-CREATE INDEX ingest_dead_letters_newest ON public.ingest_dead_letters USING btree (organization_id, failed_at DESC, id DESC);
+CREATE INDEX ingest_dead_letters_newest ON public.ingest_dead_letters USING btree (organization_id, failed_at DESC, id DESC) INCLUDE (connector, status, error_code);
 CREATE INDEX ingest_dead_letters_old ON public.ingest_dead_letters USING btree (failed_at);
+CREATE INDEX ingest_dead_letters_open ON public.ingest_dead_letters USING btree (organization_id, connector, id) INCLUDE (payload_bytes) WHERE (status = 'open'::text);
 
 create table ingest_leases (
   organization_id uuid not null,

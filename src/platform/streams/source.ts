@@ -12,6 +12,14 @@ export interface Checkpoint {
   value: Record<string, unknown>;
 }
 
+/** A checkpoint as it is kept, with what became of the events of its part. */
+export interface StoredCheckpoint extends Checkpoint {
+  stored: number;
+  replayed: number;
+  /** Dead letters. */
+  dead: number;
+}
+
 /** A message of a stream, or a line of a file. */
 export interface StreamMessage {
   /** Where it lies, unique within the connector, for people: `calls/0/4711`. */
@@ -117,7 +125,7 @@ export interface SourceHost {
   room(): Promise<void>;
   // What follows up to `objects` is kept in the database, and throws ServiceTrouble.
   /** Stored checkpoints whose key begins with a text. */
-  checkpoints(prefix: string): Promise<Checkpoint[]>;
+  checkpoints(prefix: string): Promise<StoredCheckpoint[]>;
   /** Forgets a checkpoint, because its part was made anew at the source. */
   forget(key: string): Promise<void>;
   /** Forgets the checkpoint of a part that the source no longer has, but not its counts. */

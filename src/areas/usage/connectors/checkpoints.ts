@@ -1,5 +1,5 @@
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
-import type { Checkpoint } from '../../../platform/streams/source.ts';
+import type { Checkpoint, StoredCheckpoint } from '../../../platform/streams/source.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
 import type { Connector } from './dead-letters.ts';
 
@@ -49,8 +49,8 @@ export function moveCheckpoints(
 }
 
 /** Stored checkpoints whose key begins with a text. */
-export const listCheckpoints = (db: Db, { organizationId, code }: Connector, prefix: string) => db<Checkpoint[]>`
-  select key, rank::text as rank, value from ingest_checkpoints
+export const listCheckpoints = (db: Db, { organizationId, code }: Connector, prefix: string) => db<StoredCheckpoint[]>`
+  select key, rank::text as rank, value, stored, replayed, dead from ingest_checkpoints
   where organization_id = ${organizationId} and connector = ${code} and starts_with(key, ${prefix})
   order by key`;
 

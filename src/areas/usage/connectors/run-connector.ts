@@ -10,6 +10,7 @@ import {
   SourceTrouble,
   type StreamSource,
 } from '../../../platform/streams/source.ts';
+import { createDeadLetterRoom, type DeadLetterLimits, DeadLettersFull } from './dead-letter-room.ts';
 import { createIntake } from './intake.ts';
 import { enterConnector, leaveReading, type ReaderState, sayReading } from './readers.ts';
 import { recordsOf } from './records-of-source.ts';
@@ -40,7 +41,7 @@ const SILENT_AFTER_MS = 10_000;
 /** So long after a failure of the service the source is read as before, where it had nothing to store meanwhile. */
 const CALM_AFTER_MS = 10_000;
 
-export type ConnectorDeps = StreamDeps & { log: Log; metrics: Metrics };
+export type ConnectorDeps = StreamDeps & { log: Log; metrics: Metrics; deadLetters?: DeadLetterLimits };
 
 /** A connector that is read. */
 export interface Running {
@@ -63,6 +64,7 @@ export function runConnector(
   const ended = new AbortController();
   const reader = randomUUID();
   const log = ofOrganization(deps.log, connector.organizationId).child({ connector: connector.code });
+  const letters = createDeadLetterRoom(deps.sql, connector, deps.deadLetters);
   const state: ReaderState = { status: 'starting', error: null, lag: NO_LAG };
   let isPaused = false;
   let lagOf: () => Lag | Promise<Lag> = () => NO_LAG;
@@ -123,7 +125,10 @@ export function runConnector(
     const intake = createIntake({
       signal,
       read: (messages) => readMessages(deps, connector, messages),
-      store: (read) => storeMessages(deps, connector, read),
+      async store(read) {
+        await letters.demand();
+        return storeMessages(deps, connector, read);
+      },
       onFailure(error) {
         serviceFails(error);
         log.warn({ err: error }, 'messages of a stream wait for the database');
@@ -131,6 +136,7 @@ export function runConnector(
       onStored(outcome, seconds) {
         current.isSaid = true;
         serviceWorks();
+        letters.add({ letters: outcome.dead, bytes: outcome.deadBytes });
         measure(deps.metrics, connector, outcome, seconds);
       },
     });
@@ -231,7 +237,7 @@ const failureOf = (error: unknown): unknown => (error instanceof ServiceTrouble 
  */
 function wordsOf(error: unknown): string {
   if (error instanceof SourceTrouble) return error.message.slice(0, ERROR_MAX);
-  if (error instanceof ClockAdvances) return error.message;
+  if (error instanceof ClockAdvances || error instanceof DeadLettersFull) return error.message;
   const { name, code } = error as { name?: string; code?: string | number };
   return `the service has trouble of its own (${code ?? name ?? 'unknown'})`;
 }

@@ -45,6 +45,8 @@ export interface Outcome extends Delivered {
   stored: number;
   replayed: number;
   dead: number;
+  /** What the dead letters keep. */
+  deadBytes: number;
 }
 
 /** An event of a message, or what is put aside of it. */
@@ -180,6 +182,7 @@ function settle(pieces: readonly Piece[], messages: readonly StreamMessage[], ve
     stored: sum('stored'),
     replayed: sum('replayed'),
     dead: sum('dead'),
+    deadBytes: letters.reduce((total, { payload }) => total + payload.length, 0),
     putAside,
   };
   return { letters, progress, outcome };

@@ -51,9 +51,10 @@ export async function resumeConnector(ctx: Context, { code }: { code: string }) 
   return showConnector(ctx, { code });
 }
 
+/** @throws Refusal 422 page */
 export async function listDeadLettersPage(ctx: Context, { query }: { query: DeadLettersQuery }) {
-  const { rows, totalCount } = await listDeadLetters(ctx, query);
-  return { dead_letters: rows.map(deadLetterView), meta: pageMeta(query, totalCount) };
+  const { rows, total } = await listDeadLetters(ctx, query);
+  return { dead_letters: rows.map(deadLetterView), meta: pageMeta(query, total) };
 }
 
 /** @throws Refusal 404 dead_letter */

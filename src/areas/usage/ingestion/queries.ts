@@ -3,7 +3,9 @@ import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { isUuid } from '../../../platform/ids.ts';
-import { limitOf } from '../../../platform/lists/pagination.ts';
+import { boundedPage } from '../../../platform/lists/bounded-page.ts';
+import { countMatching, MOST_LOOKED_AT, type Total } from '../../../platform/lists/count.ts';
+import { limitOf, type Uncounted } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { DeadCode } from '../connectors/dead-message.ts';
 import { READER_GONE_AFTER_SECONDS } from '../connectors/readers.ts';
@@ -103,14 +105,19 @@ export interface WholeDeadLetter extends DeadLetterRow {
 }
 
 const columns = (db: Db): Fragment => db`
-  id, connector, position, part, is_cut, error_code, error_message, attempts, status, source_time, failed_at,
+  letter.id, connector, position, part, is_cut, error_code, error_message, attempts, status, source_time, failed_at,
   resolved_at`;
 
-/** A page of dead letters, newest first, and how many there are. */
-export async function listDeadLetters(
+/**
+ * A page of dead letters, newest first, and how many there are. Which of them pass is found in the index alone.
+ *
+ * @throws Refusal 422 page: value_is_out_of_range
+ * Rule: lists.md#pages.
+ */
+export function listDeadLetters(
   { db, organizationId }: Scope,
   query: DeadLettersQuery,
-): Promise<{ rows: DeadLetterRow[]; totalCount: number }> {
+): Promise<{ rows: readonly DeadLetterRow[]; total: Total | Uncounted }> {
   const { limit, offset } = limitOf(query);
   const passing = db`organization_id = ${organizationId}
     ${query.connector === undefined ? db`` : db`and connector = ${query.connector}`}
@@ -118,13 +125,21 @@ export async function listDeadLetters(
     ${query.error_codes === undefined ? db`` : db`and error_code = any (${query.error_codes})`}
     ${query.from === undefined ? db`` : db`and failed_at >= ${query.from}`}
     ${query.to === undefined ? db`` : db`and failed_at < ${query.to}`}`;
-  const [rows, [count]] = await Promise.all([
-    db<DeadLetterRow[]>`
-      select ${columns(db)} from ingest_dead_letters where ${passing}
-      order by failed_at desc, id desc limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`select count(*) as total from ingest_dead_letters where ${passing}`,
-  ]);
-  return { rows, totalCount: count!.total };
+  const newest = db`order by failed_at desc, id desc`;
+  const first = db`(
+    select from ingest_dead_letters where ${passing} ${newest} limit ${MOST_LOOKED_AT}) letter`;
+  return boundedPage(query, {
+    rows: () => db<DeadLetterRow[]>`
+      with page as materialized (
+        select id from ingest_dead_letters where ${passing} ${newest} limit ${limit} offset ${offset}
+      )
+      select ${columns(db)} from page
+      cross join lateral (
+        select * from ingest_dead_letters letter
+        where letter.organization_id = ${organizationId} and letter.id = page.id limit 1) letter
+      ${newest}`,
+    count: () => countMatching(db, db`ingest_dead_letters where ${passing}`, first),
+  });
 }
 
 /** @throws Refusal 404 dead_letter */
@@ -136,7 +151,7 @@ export async function getDeadLetter(
   const [row] = isUuid(id)
     ? await db<WholeDeadLetter[]>`
       select ${columns(db)}, payload, headers, ${isoText(db, db`source_time`)} as source_time_text
-      from ingest_dead_letters where organization_id = ${organizationId} and id = ${id}
+      from ingest_dead_letters letter where organization_id = ${organizationId} and id = ${id}
       ${isLocked ? db`for update` : db``}`
     : [];
   if (!row) throw refuse.notFound('dead_letter');

@@ -1,10 +1,10 @@
 import { deliverInSlices } from '../deliver-in-slices.ts';
 import { inTurns } from '../in-turns.ts';
-import type { SourceHost, StreamMessage } from '../source.ts';
+import type { SourceHost, StoredCheckpoint, StreamMessage } from '../source.ts';
 import { elementsOf } from './elements.ts';
 import type { ObjectFormat } from './format.ts';
 import { linesOf } from './lines.ts';
-import type { Piece, Place } from './piece.ts';
+import { BadObject, type Piece, type Place } from './piece.ts';
 import { rowsOf } from './rows.ts';
 import type { FoundObject } from './store.ts';
 import { behind, unpacked } from './unpack.ts';
@@ -12,20 +12,25 @@ import { behind, unpacked } from './unpack.ts';
 const START: Place = { offset: 0, line: 0 };
 const READERS = { ndjson: linesOf, json: elementsOf, csv: rowsOf };
 const BOM = [0xef, 0xbb, 0xbf];
+/** After so many dead letters of a file it is looked whether most of it is poison. */
+const MOST_LETTERS = 10_000;
 
 /** Opens an object from a byte on. */
 type OpenObject = (offset: number) => Promise<AsyncIterable<Uint8Array>>;
 
+type Host = Pick<SourceHost, 'deliver' | 'checkpoints' | 'room' | 'signal'>;
+
 /**
  * Reads an object from where its checkpoint says: a plain one from that byte on, a packed one from its start, without
  * what was read. While a slice is stored the next one is read. What stands before a fault is stored; then it is thrown.
+ * A file with very many dead letters, more than it has events, is not read to its end.
  *
  * until  aborted when another process has taken the object
  *
  * @throws BadObject; what `open` throws; what `deliver` throws
  */
 export async function readObject(
-  host: Pick<SourceHost, 'deliver' | 'checkpoints' | 'room' | 'signal'>,
+  host: Host,
   object: FoundObject,
   format: ObjectFormat,
   open: OpenObject,
@@ -43,11 +48,34 @@ export async function readObject(
   async function* messages(): AsyncGenerator<StreamMessage> {
     for await (const piece of READERS[format.content](content, from)) yield messageOf(object, piece);
   }
-  await deliverInSlices(host, messages(), until ? { until } : {});
+  await deliverInSlices(demandingEvents(host, object), messages(), until ? { until } : {});
 }
 
-async function placeOf({ checkpoints }: Pick<SourceHost, 'checkpoints'>, { id }: FoundObject): Promise<Place> {
-  const found = (await checkpoints(id)).find(({ key }) => key === id);
+const checkpointOf = async ({ checkpoints }: Host, { id }: FoundObject): Promise<StoredCheckpoint | undefined> =>
+  (await checkpoints(id)).find(({ key }) => key === id);
+
+/** Looks at what became of a file whenever it has got so many more dead letters. Rule: streams.md#how-many. */
+function demandingEvents(host: Host, object: FoundObject): Host {
+  let letters = 0;
+  return {
+    ...host,
+    async deliver(messages, until) {
+      const delivered = await host.deliver(messages, until);
+      letters += delivered.putAside.reduce((sum, { reasons }) => sum + reasons.length, 0);
+      if (letters < MOST_LETTERS) return delivered;
+      letters = 0;
+      const found = await checkpointOf(host, object);
+      if (found && found.dead > found.stored + found.replayed)
+        throw new BadObject('unsupported_format', `${found.dead} of its events are wrong, more than are not`, {
+          isFinal: true,
+        });
+      return delivered;
+    },
+  };
+}
+
+async function placeOf(host: Host, object: FoundObject): Promise<Place> {
+  const found = await checkpointOf(host, object);
   return found && typeof found.value.offset === 'number' ? (found.value as unknown as Place) : START;
 }
 

@@ -30,7 +30,7 @@ function open({ most = Number.POSITIVE_INFINITY }: { most?: number } = {}) {
         waiting.push({
           end() {
             stored.push(taken.map(({ position }) => position));
-            resolve({ taken: taken.length, stored: 0, replayed: 0, dead: 0, putAside: [] });
+            resolve({ taken: taken.length, stored: 0, replayed: 0, dead: 0, deadBytes: 0, putAside: [] });
           },
           fail: reject,
         });
@@ -154,7 +154,7 @@ test('what cannot be read waits as what cannot be stored', async () => {
       if (tries === 1) throw new Error('away');
       return { taken: messages.length };
     },
-    store: async ({ taken }) => ({ taken, stored: 0, replayed: 0, dead: 0, putAside: [] }),
+    store: async ({ taken }) => ({ taken, stored: 0, replayed: 0, dead: 0, deadBytes: 0, putAside: [] }),
     onFailure: (error) => failures.push(error),
     onStored() {},
   });

@@ -384,6 +384,41 @@ test('a file that may not be moved is named, with the place where it cannot go',
   expect(running.state().error).toBe(`${prefix}a.ndjson cannot be moved to ${prefix}processed/a.ndjson: AccessDenied`);
 });
 
+const numbered = (count: number, line: (number: number) => string) =>
+  Array.from({ length: count }, (_, index) => `${line(index)}\n`).join('');
+
+test('a file of nothing but poison ends when it has made ten thousand dead letters, and the next one is read', async () => {
+  await put('a.ndjson', event('before') + numbered(40_000, (index) => `\nno JSON ${index}`));
+  await put('b.ndjson', TWO);
+  const running = start({ failed_prefix: `${prefix}failed/` });
+  await until(() => ended('b.ndjson'), 60_000);
+  const rows = await objects();
+  expect(rows).toMatchObject([
+    { key: 'a.ndjson', status: 'failed', stored: 1, attempts: 0 },
+    { key: 'b.ndjson', status: 'done', stored: 2 },
+  ]);
+  const [found] = await database.sql`
+    select count(*)::int as letters, count(*) filter (where position = ${`${prefix}a.ndjson`})::int as of_file,
+      max(error_message) filter (where position = ${`${prefix}a.ndjson`}) as message
+    from ingest_dead_letters where organization_id = ${organizationId}`;
+  // Some thousand lines are on their way when it is looked at.
+  expect(found!.letters).toBeGreaterThan(10_000);
+  expect(found!.letters).toBeLessThan(14_000);
+  expect(found!.of_file).toBe(1);
+  expect(found!.message).toMatch(/^the object cannot be read: 1\d{4} of its events are wrong, more than are not$/);
+  expect(running.state()).toMatchObject({ status: 'running', error: null });
+}, 90_000);
+
+test('a file with many dead letters and more events is read to its end', async () => {
+  await put(
+    'a.ndjson',
+    numbered(22_000, (index) => (index % 2 === 0 ? event(index) : `no JSON ${index}`)) + event('last'),
+  );
+  start();
+  const row = await until(async () => (await objects()).find(({ status }) => status !== 'reading'), 60_000);
+  expect(row).toMatchObject({ status: 'done_with_errors', stored: 11_001 });
+}, 90_000);
+
 /** A zstd of blocks of 128 KiB that are one byte each, 4 bytes a block. */
 function bomb(byte: number, blocks: number): Buffer {
   const block = Buffer.from([0x02, 0x00, 0x10, byte]);

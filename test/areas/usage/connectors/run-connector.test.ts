@@ -63,11 +63,16 @@ class Driven implements StreamSource {
     this.host = undefined;
   }
 
-  async send(count: number): Promise<void> {
+  async send(count: number, text?: (offset: number) => string): Promise<void> {
     const host = await until(() => this.host);
     const from = this.next;
     this.next += count;
-    await host.deliver(Array.from({ length: count }, (_, index) => message(from + index)));
+    const messages = Array.from({ length: count }, (_, index) => message(from + index));
+    await host.deliver(
+      text === undefined
+        ? messages
+        : messages.map((each, index) => ({ ...each, bytes: Buffer.from(text(from + index)) })),
+    );
   }
 }
 
@@ -201,6 +206,34 @@ test('a connector that the full disk does not even let in says so', async () => 
   expect(running.state().error).toBe(FULL_DISK);
   disk.isFull = false;
   await source.send(1);
+  expect(running.state()).toMatchObject({ status: 'running', error: null });
+});
+
+test.each([
+  ['letters', { letters: 20, bytes: 1_000_000 }],
+  ['bytes of them', { letters: 1000, bytes: 170 }],
+])('a stream waits while it has too many %s, and goes on when they are fewer', async (_, deadLetters) => {
+  const source = new Driven();
+  const connector = { organizationId, code: 'stream', kind: 'driven', isSandbox: false };
+  const running = runConnector({ ...storage(database.sql).deps, metrics, deadLetters }, connector, source);
+  onTestFinished(() => running.close());
+  const letters = async () =>
+    (await database.sql`select from ingest_dead_letters where organization_id = ${organizationId} and status = 'open'`)
+      .length;
+  for (const _turn of [1, 2]) await source.send(10, (offset) => `no JSON ${offset}`);
+  const waits = source.send(10, (offset) => (offset % 2 === 0 ? `no JSON ${offset}` : `${message(offset).bytes}`));
+  await until(() => running.state().status === 'retrying');
+  expect(running.state().error).toBe(
+    'events cannot be stored, and wait: too many dead letters of the connector are open: retry or discard them',
+  );
+  expect(await letters()).toBe(20);
+  expect(await countEvents()).toBe(0);
+  await database.sql`
+    update ingest_dead_letters set status = 'discarded'
+    where organization_id = ${organizationId} and position in ('calls/0/3', 'calls/0/4', 'calls/0/5', 'calls/0/6')`;
+  await waits;
+  expect(await letters()).toBe(21);
+  expect(await countEvents()).toBe(5);
   expect(running.state()).toMatchObject({ status: 'running', error: null });
 });
 

@@ -137,7 +137,7 @@ test('a checkpoint never falls back, and a made-up one is forgotten', async () =
   await store(messageOf(10, event('a')));
   await store(messageOf(4, event('b')));
   expect(await listCheckpoints(database.sql, connector(), 'calls/')).toEqual([
-    { key: 'calls/0', rank: '10', value: { next: '11' } },
+    { key: 'calls/0', rank: '10', value: { next: '11' }, stored: 2, replayed: 0, dead: 0 },
   ]);
 });
 
