@@ -46,12 +46,11 @@ export async function measureWebhooks(environment: Environment, effort: Effort):
   const meter = openMeter(environment, { workers });
   const figures = await interleave(effort.rounds, {
     baseline: () => sendBarely(agent, urls),
-    deliveries: () =>
-      meter.around(async () => ({
-        units: DELIVERIES,
-        result: await deliver(environment, producer, endpoints, inTurn),
-      })),
-    bursts: () => deliver(environment, producer, endpoints, oneAfterTheOther),
+    deliveries: async () => {
+      const jobs = inTurn(await prepare(environment, endpoints));
+      return meter.around(async () => ({ units: DELIVERIES, result: await deliver(environment, producer, jobs) }));
+    },
+    bursts: async () => deliver(environment, producer, oneAfterTheOther(await prepare(environment, endpoints))),
   });
   findings.costs.delivery = meter.perUnit();
   findings.ratios.G12 = ratioOf(figures.deliveries, figures.baseline, figures.isNoisy);
@@ -124,16 +123,12 @@ const inTurn = (jobs: Nudge[][]): Nudge[] =>
 /** The queue holds all jobs of an endpoint before the first of the next: the share of each makes most of them wait. */
 const oneAfterTheOther = (jobs: Nudge[][]): Nudge[] => jobs.flat();
 
-/** Deliveries a second of events that stand in the feed, from the first nudge until every row says succeeded. */
-async function deliver(
-  { sql }: Environment,
-  producer: Producer,
-  endpoints: Endpoint[],
-  arranged: (jobs: Nudge[][]) => Nudge[],
-): Promise<number> {
+/** The jobs of deliveries, by endpoint, whose events stand in the feed with their numbers. */
+async function prepare({ sql }: Environment, endpoints: Endpoint[]): Promise<Nudge[][]> {
   const perEndpoint = DELIVERIES / endpoints.length;
   const ids = await Promise.all(endpoints.map((endpoint) => insertDeliveries(sql, endpoint, perEndpoint)));
-  const jobs = endpoints.map((endpoint, index) =>
+  await untilNone(sql, sql`select from webhook_events where sequence is null`);
+  return endpoints.map((endpoint, index) =>
     Array.from({ length: Math.ceil(perEndpoint / DELIVERIES_PER_JOB) }, (_, job) => ({
       payload: {
         organization_id: endpoint.organizationId,
@@ -142,18 +137,21 @@ async function deliver(
       },
     })),
   );
-  await untilNone(sql`select from webhook_events where sequence is null`);
-  const started = performance.now();
-  await producer.addMany('webhook.deliver', arranged(jobs));
-  await untilNone(sql`select from webhook_deliveries where status in ('pending', 'retrying')`);
-  return (DELIVERIES / (performance.now() - started)) * 1000;
+}
 
-  async function untilNone(rows: ReturnType<typeof sql>): Promise<void> {
-    for (;;) {
-      const [row] = await sql<{ open: boolean }[]>`select exists (${rows}) as open`;
-      if (!row!.open) return;
-      await pause(LOOK_EVERY_MS);
-    }
+/** Deliveries a second, from the first nudge until every row says succeeded. */
+async function deliver({ sql }: Environment, producer: Producer, jobs: Nudge[]): Promise<number> {
+  const started = performance.now();
+  await producer.addMany('webhook.deliver', jobs);
+  await untilNone(sql, sql`select from webhook_deliveries where status in ('pending', 'retrying')`);
+  return (DELIVERIES / (performance.now() - started)) * 1000;
+}
+
+async function untilNone(sql: Environment['sql'], rows: ReturnType<Environment['sql']>): Promise<void> {
+  for (;;) {
+    const [row] = await sql<{ open: boolean }[]>`select exists (${rows}) as open`;
+    if (!row!.open) return;
+    await pause(LOOK_EVERY_MS);
   }
 }
 
