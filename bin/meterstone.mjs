@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const COMMANDS = ['start', 'migrate', 'org', 'cells', 'secrets', 'prices', 'ai', 'documents', 'events', 'doctor', 'health', 'scenario', 'demo', 'provider-check'];
+const COMMANDS = ['start', 'migrate', 'org', 'cells', 'secrets', 'prices', 'ai', 'documents', 'events', 'dead-letters', 'doctor', 'health', 'scenario', 'demo', 'provider-check'];
 const [name, ...rest] = process.argv.slice(2);
 
 const USAGE = `usage: meterstone ${COMMANDS.join(' | ')} [options]; --help after a command says what it does`;

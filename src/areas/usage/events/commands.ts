@@ -54,6 +54,27 @@ export async function storeOrRefuse(ctx: Context, batch: IncomingBatch, now: str
   return verdicts;
 }
 
+/**
+ * The same for several batches, which do not depend on each other: in one statement unless a value cannot be stored.
+ *
+ * @returns verdicts by batch, in the order of its events
+ */
+export async function storeEachOrRefuse(
+  ctx: Context,
+  batches: readonly IncomingBatch[],
+  now: string,
+): Promise<Verdict[][]> {
+  if (batches.length === 0) return [];
+  try {
+    return await storeAll(ctx, batches, now);
+  } catch (error) {
+    if (!isDataError(error)) throw error;
+  }
+  const verdicts: Verdict[][] = [];
+  for (const batch of batches) verdicts.push(await storeOrRefuse(ctx, batch, now));
+  return verdicts;
+}
+
 async function storeAlone(ctx: Context, batch: IncomingBatch, now: string): Promise<Verdict> {
   try {
     return (await store(ctx, batch, now))[0]!;
@@ -63,20 +84,24 @@ async function storeAlone(ctx: Context, batch: IncomingBatch, now: string): Prom
   }
 }
 
-async function store(ctx: Context, batch: IncomingBatch, now: string): Promise<Verdict[]> {
+const store = async (ctx: Context, batch: IncomingBatch, now: string): Promise<Verdict[]> =>
+  (await storeAll(ctx, [batch], now))[0]!;
+
+async function storeAll(ctx: Context, batches: readonly IncomingBatch[], now: string): Promise<Verdict[][]> {
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
     const [row] = await listCatalogs(ctx.db, [ctx.organizationId]);
     assert(row, 'the organization of a command is there');
     const catalog = catalogOf(row);
     const catalogs = new Map([[row.id, catalog]]);
-    const books = await new ModelBooks().of(ctx.db, modelsToRate(batch, catalog));
+    const asked = batches.flatMap((batch) => modelsToRate(batch, catalog));
+    const books = await new ModelBooks().of(ctx.db, asked);
     const { verdicts, batchId, limitedUsage } = await nested(ctx, ({ db }) =>
-      storeBatches(db, [batch], { catalogs, books, now }),
+      storeBatches(db, batches, { catalogs, books, now }),
     );
-    if (!verdicts[0]) continue;
+    if (verdicts.includes(undefined)) continue; // its catalog was stale: nothing is stored
     if (limitedUsage) await tellAccess(ctx.db, limitedUsage);
     if (batchId !== null) ctx.after({ step: 'finish-event-batch', payload: { batch_id: batchId } });
-    return verdicts[0];
+    return verdicts as Verdict[][];
   }
   throw new Error('a catalog read under the shared lock is of the present version');
 }

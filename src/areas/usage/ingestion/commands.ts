@@ -6,10 +6,8 @@ import { refuse } from '../../../platform/refusal.ts';
 import { MANDATORY } from '../../../platform/schema/fields.ts';
 import { doorSettings } from '../ai-doors/door-settings.ts';
 import { readAiSettings } from '../ai-doors/queries.ts';
-import { type DeadCode, deadMessage } from '../connectors/dead-message.ts';
-import { decodeMessage } from '../connectors/decode-message.ts';
+import type { DeadCode } from '../connectors/dead-message.ts';
 import { storeOrRefuse } from '../events/commands.ts';
-import { type IncomingBatch, type IncomingEvent, isAccepted } from '../events/incoming-event.ts';
 import { isoOfMs } from '../events/timestamps.ts';
 import {
   failDeadLetter,
@@ -21,6 +19,7 @@ import {
   setPaused,
   type WholeDeadLetter,
 } from './queries.ts';
+import { batchOfLetter, type Failure, failureOf } from './read-again.ts';
 import type { ConnectorsQuery, DeadLetterRetry, DeadLettersQuery } from './schema.ts';
 import { connectorView, deadLetterView, wholeDeadLetterView } from './view.ts';
 
@@ -105,32 +104,9 @@ const OF_HEADERS: ReadonlySet<DeadCode> = new Set(['unsupported_format', 'organi
 const bytesOf = (sent: unknown): Uint8Array => Buffer.from(typeof sent === 'string' ? sent : canonicalJson(sent));
 
 /** Undefined when all events are stored, now or earlier; otherwise nothing is. */
-async function storeAgain(
-  ctx: Context,
-  { source_time_text: sourceTime, headers }: WholeDeadLetter,
-  payload: Uint8Array,
-): Promise<{ code: DeadCode; message: string } | undefined> {
+async function storeAgain(ctx: Context, letter: WholeDeadLetter, payload: Uint8Array): Promise<Failure | undefined> {
   const { cloudEventTypes: types } = doorSettings(await readAiSettings(ctx));
-  const decoded = decodeMessage(payload, { organizationId: ctx.organizationId, sourceTime, headers, types });
-  const events: IncomingEvent[] = [];
-  for (const each of decoded) {
-    if ('dead' in each) return each.dead;
-    events.push(each.event);
-  }
   const now = isoOfMs(realNowExactMs());
-  const batch: IncomingBatch = {
-    organization_id: ctx.organizationId,
-    sandbox: ctx.sandbox,
-    atomic: true,
-    received_at: now,
-    user_agent: ctx.actor.client ?? null,
-    remote_address: null,
-    events,
-  };
-  const verdicts = await storeOrRefuse(ctx, batch, now);
-  const failed = verdicts.find((verdict) => !isAccepted(verdict));
-  if (failed === undefined) return undefined;
-  return failed === 1
-    ? deadMessage('value_already_exist', 'transaction_id: value_already_exist', payload)
-    : deadMessage('invalid_event', 'an event is refused', payload);
+  const batch = batchOfLetter(ctx, { ...letter, payload }, { types, now });
+  return 'code' in batch ? batch : failureOf(await storeOrRefuse(ctx, batch, now), payload);
 }

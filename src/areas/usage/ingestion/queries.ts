@@ -158,6 +158,67 @@ export async function getDeadLetter(
   return row;
 }
 
+/** Open dead letters of a connector in the order in which they came, behind one; `codes` null: of every code. */
+export interface OpenLetters {
+  connector: string;
+  codes: readonly string[] | null;
+  /** Null at the start. */
+  after: string | null;
+}
+
+const isAsked = (db: Db, { connector, codes, after }: OpenLetters): Fragment => db`
+  connector = ${connector} and status = 'open'
+  ${after === null ? db`` : db`and id > ${after}`}
+  ${codes === null ? db`` : db`and error_code = any (${codes})`}`;
+
+/** The next ones, locked; those that somebody tries just now are left out. */
+export const lockOpenDeadLetters = ({ db, organizationId }: Scope, asked: OpenLetters, most: number) => db<
+  WholeDeadLetter[]
+>`
+  select ${columns(db)}, payload, headers, ${isoText(db, db`source_time`)} as source_time_text
+  from ingest_dead_letters letter where organization_id = ${organizationId} and ${isAsked(db, asked)}
+  order by letter.id limit ${most} for update skip locked`;
+
+/** Discards the next ones, by real time. */
+export const discardOpenDeadLetters = ({ db, organizationId }: Scope, asked: OpenLetters, most: number) => db<
+  { id: string }[]
+>`
+  update ingest_dead_letters letter set status = 'discarded', resolved_at = clock_timestamp()
+  from (
+    select id from ingest_dead_letters where organization_id = ${organizationId} and ${isAsked(db, asked)}
+    order by id limit ${most} for update skip locked
+  ) next
+  where letter.organization_id = ${organizationId} and letter.id = next.id and letter.status = 'open'
+  returning letter.id`;
+
+/** How many dead letters of each connector and code are open. */
+export const countOpenDeadLetters = ({ db, organizationId }: Scope) => db<
+  { connector: string; error_code: DeadCode; letters: number; bytes: number; is_cut: number }[]
+>`
+  select connector, error_code, count(*)::int as letters, sum(payload_bytes)::bigint as bytes,
+    count(*) filter (where is_cut)::int as is_cut
+  from ingest_dead_letters where organization_id = ${organizationId} and status = 'open'
+  group by connector, error_code order by connector, error_code`;
+
+export const listConnectorCodes = ({ db, organizationId }: Scope) => db<{ code: string }[]>`
+  select code from ingest_connectors where organization_id = ${organizationId} order by code`;
+
+/** Ends dead letters that were stored, by real time. */
+export const resolveDeadLetters = ({ db, organizationId }: Scope, ids: readonly string[]) => db`
+  update ingest_dead_letters set status = 'retried', attempts = attempts + 1, resolved_at = clock_timestamp()
+  where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and status = 'open'`;
+
+/** Keeps why dead letters failed again. */
+export const failDeadLetters = (
+  { db, organizationId }: Scope,
+  failed: readonly Pick<DeadLetterRow, 'id' | 'error_code' | 'error_message'>[],
+) => db`
+  update ingest_dead_letters letter
+  set error_code = again.error_code, error_message = again.error_message, attempts = attempts + 1
+  from unnest(${failed.map(({ id }) => id)}::uuid[], ${failed.map((each) => each.error_code)}::text[],
+    ${failed.map((each) => each.error_message)}::text[]) as again (id, error_code, error_message)
+  where letter.organization_id = ${organizationId} and letter.id = again.id and letter.status = 'open'`;
+
 /** Ends a dead letter, by real time. */
 export const resolveDeadLetter = (
   { db, organizationId }: Scope,
