@@ -10,6 +10,7 @@ export const FILES_ONLY = [
   'test/error-codes.test.ts',
   'test/golden-ai.test.ts',
   'test/golden-payments.test.ts',
+  'test/golden-scale.test.ts',
   'test/licences.test.ts',
   'test/lock-file.test.ts',
   'test/named-files.test.ts',
