@@ -1,5 +1,12 @@
 import { holds, tenantOfKey } from '../../platform/cells/cell-settings.ts';
-import { type Cell, findPlace, noteLink, noteTenants, type Pointer } from '../../platform/cells/directory.ts';
+import {
+  type Cell,
+  findPlace,
+  type NotedPointer,
+  noteLink,
+  noteTenants,
+  type Pointer,
+} from '../../platform/cells/directory.ts';
 import { realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import { within } from '../../platform/db/within.ts';
@@ -65,7 +72,7 @@ export class Places {
   }
 
   async #find(name: string, pointer: Pointer): Promise<string | undefined> {
-    const noted = await within(findPlace(this.#deps.control, pointer), DIRECTORY_WITHIN_MS).catch((error: Error) => {
+    const noted = await within(placeOf(this.#deps.control, pointer), DIRECTORY_WITHIN_MS).catch((error: Error) => {
       this.#deps.log.warn({ err: error.message }, 'the directory of cells does not answer');
       return this.#known.get(name)?.cell; // what was known holds
     });
@@ -93,6 +100,7 @@ export class Places {
 
   async #note(cell: Cell, pointer: Pointer): Promise<void> {
     const { control, doors } = this.#deps;
+    if (!isNoted(pointer)) return;
     if (pointer.kind === 'link') await within(noteLink(control, cell.name, pointer.id), DIRECTORY_WITHIN_MS);
     else {
       const ofKey = pointer.kind === 'key' ? await tenantOfKey(doors.asking(cell), pointer.digest) : undefined;
@@ -108,7 +116,13 @@ export class Places {
 }
 
 const nameOf = (pointer: Pointer): string =>
-  pointer.kind === 'key' ? pointer.digest.toString('base64') : `${pointer.kind}:${pointer.id}`;
+  'digest' in pointer ? `${pointer.kind}:${pointer.digest.toString('base64')}` : `${pointer.kind}:${pointer.id}`;
+
+/** Sessions and codes live too short to be in the directory: the cells are asked. */
+const isNoted = (pointer: Pointer): pointer is NotedPointer => pointer.kind !== 'session' && pointer.kind !== 'code';
+
+const placeOf = async (control: Sql, pointer: Pointer): Promise<string | undefined> =>
+  isNoted(pointer) ? findPlace(control, pointer) : undefined;
 
 /** Puts an entry last, and drops the oldest one when there are too many. */
 function keep<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {

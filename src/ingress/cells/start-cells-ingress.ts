@@ -6,6 +6,7 @@ import { createLog } from '../../platform/log/log.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { headerName } from '../../platform/wire-prefix.ts';
 import { emptyApp } from '../app.ts';
+import { credentialOf } from '../console/session-routes.ts';
 import { FairGate } from '../fair-gate.ts';
 import { createHttpServer, stopListening } from '../http-server.ts';
 import type { Door, DoorOptions } from '../open-door.ts';
@@ -16,7 +17,7 @@ import { send } from '../send-answer.ts';
 import { addressOf, listen } from '../start-ingress.ts';
 import { Doors } from './doors.ts';
 import { Places } from './places.ts';
-import { wantedBy } from './pointer-of.ts';
+import { isSignIn, type Wanted, wantedBy, wantedByCredential } from './pointer-of.ts';
 import { CellAway, cellDraining, unknownCell } from './refusals.ts';
 
 /** How many keys of one address are looked for in all cells at the same time, and how many wait. */
@@ -64,7 +65,7 @@ export async function startCellsIngress(
   }
 
   async function cellOf(request: Request, response: Response): Promise<string | undefined> {
-    const wanted = wantedBy(request);
+    const wanted = await wantedOf(request, response);
     if (wanted.by === 'any') return undefined;
     if (wanted.by === 'name') return wanted.name ?? onlyCell();
     const known = places.remembered(wanted.pointer);
@@ -80,6 +81,13 @@ export async function startCellsIngress(
         throw error;
       }
     });
+  }
+
+  /** A body that is not as it should be is refused by whichever cell answers, as without cells. */
+  async function wantedOf(request: Request, response: Response): Promise<Wanted> {
+    if (!isSignIn(request)) return wantedBy(request, config);
+    const credential = await credentialOf(request, response).catch(() => undefined);
+    return credential === undefined ? { by: 'any' } : wantedByCredential(credential);
   }
 
   /** @throws Refusal 422, when the operator has to say which one */

@@ -72,10 +72,14 @@ export async function admitSession(deps: SessionDeps, request: Request, response
   return { ...identityOf(row), sessionId: row.id };
 }
 
+/** Whether a page of the console asks as the operator, whatever its session may do. */
+export const isOperatorsPage = ({ headers }: Pick<Request, 'headers'>): boolean =>
+  headers[ORGANIZATION_HEADER] === OPERATOR;
+
 /** Whether a session that was signed in with the operator's token sends a request for the operator's routes. */
 export async function isOperatorsSession(deps: SessionDeps, request: Request, response: Response): Promise<boolean> {
   const presented = presentedBy(request, deps.config);
-  if (presented?.csrfToken === undefined || request.headers[ORGANIZATION_HEADER] !== OPERATOR) return false;
+  if (presented?.csrfToken === undefined || !isOperatorsPage(request)) return false;
   const lives = livesBy(deps.config);
   const session = await lookUp(deps, request, response, () => findPresented(deps.sql, presented, lives));
   if (!session || !isOperator(session, deps.config.OPERATOR_TOKEN)) return false;

@@ -10,7 +10,7 @@ import { send } from '../send-answer.ts';
 import { livesBy, lookUp, type SessionDeps } from './admit-session.ts';
 import { tokenIn } from './cookie.ts';
 
-const PATH = '/console/mail-view';
+export const MAIL_VIEW_PATH = '/console/mail-view';
 
 /** The longest page; percent signs make three letters of each byte on the way. */
 const HTML_BYTES = 2_000_000;
@@ -38,7 +38,7 @@ type Deps = SessionDeps & { log: Log; limiters: Limiters };
  * Rule: console.md#mails-in-a-frame.
  */
 export function mountMailView(root: Express, deps: Deps): void {
-  root.post(PATH, async (request, response) => {
+  root.post(MAIL_VIEW_PATH, async (request, response) => {
     const requestId = requestIdOf(request);
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     response.setHeader('X-Request-Id', requestId);

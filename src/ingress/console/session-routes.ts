@@ -21,7 +21,7 @@ import { livesBy, lookUp, presentedBy, type SessionDeps } from './admit-session.
 import { cookieHeader } from './cookie.ts';
 import type { SignInFailures } from './sign-in-failures.ts';
 
-const PATH = '/console/session';
+export const SESSION_PATH = '/console/session';
 const BODY_BYTES = 4096;
 const BODY_VALUES = 20;
 const USER_AGENT_MAX = 255;
@@ -47,10 +47,10 @@ const Body = z.object({
  * because a form of another site could sign a browser in. Rule: console.md#signing-in.
  */
 export function mountSessionRoutes(root: Express, deps: Deps): void {
-  root.post(PATH, answering(deps, enter));
-  root.get(PATH, answering(deps, show));
-  root.delete(PATH, answering(deps, leave));
-  root.delete(`${PATH}/organizations/:id`, answering(deps, leaveOrganization));
+  root.post(SESSION_PATH, answering(deps, enter));
+  root.get(SESSION_PATH, answering(deps, show));
+  root.delete(SESSION_PATH, answering(deps, leave));
+  root.delete(`${SESSION_PATH}/organizations/:id`, answering(deps, leaveOrganization));
 }
 
 type Serve = (deps: Deps, request: Request, response: Response) => Promise<Answer>;
@@ -105,8 +105,12 @@ async function enter(deps: Deps, request: Request, response: Response): Promise<
   };
 }
 
-/** @throws Refusal 400, 413, 422 */
-async function credentialOf(request: Request, response: Response): Promise<Credential> {
+/**
+ * What a browser signs in with. Whoever reads it twice gets it twice: the text of the body stays with the request.
+ *
+ * @throws Refusal 400, 413, 422
+ */
+export async function credentialOf(request: Request, response: Response): Promise<Credential> {
   const body = await readBody(request, response, {
     limitBytes: BODY_BYTES,
     mostValues: BODY_VALUES,

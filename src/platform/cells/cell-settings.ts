@@ -30,16 +30,26 @@ export async function whyUnfit(sql: Sql): Promise<string | undefined> {
 
 /** Whether a cell holds what a pointer leads to: its own tables are asked. */
 export async function holds(sql: Sql, pointer: Pointer): Promise<boolean> {
-  const rows = await (pointer.kind === 'key'
-    ? sql`select 1 from api_keys where value_digest = ${pointer.digest}`
-    : pointer.kind === 'organization'
-      ? sql`select 1 from organizations where id = ${pointer.id}`
-      : sql`
-          select 1 from customers where id = ${pointer.id} union all
-          select 1 from documents where id = ${pointer.id} union all
-          select 1 from invoices where id = ${pointer.id} union all
-          select 1 from payment_requests where id = ${pointer.id}`);
-  return rows.length > 0;
+  return (await rowsOf(sql, pointer)).length > 0;
+}
+
+function rowsOf(sql: Sql, pointer: Pointer): PromiseLike<readonly unknown[]> {
+  switch (pointer.kind) {
+    case 'key':
+      return sql`select 1 from api_keys where value_digest = ${pointer.digest}`;
+    case 'session':
+      return sql`select 1 from console_sessions where token_digest = ${pointer.digest}`;
+    case 'code':
+      return sql`select 1 from console_codes where digest = ${pointer.digest}`;
+    case 'organization':
+      return sql`select 1 from organizations where id = ${pointer.id}`;
+    case 'link':
+      return sql`
+        select 1 from customers where id = ${pointer.id} union all
+        select 1 from documents where id = ${pointer.id} union all
+        select 1 from invoices where id = ${pointer.id} union all
+        select 1 from payment_requests where id = ${pointer.id}`;
+  }
 }
 
 /** The organization of a key, with this key, as the directory notes it. */

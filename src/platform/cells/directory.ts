@@ -24,8 +24,10 @@ export interface Cell {
   retry_after_seconds: number;
 }
 
-/** What leads to a cell: the digest of an API key, an organization, or the id that a link names. */
-export type Pointer = { kind: 'key'; digest: Buffer } | { kind: 'organization' | 'link'; id: string };
+/** What leads to a cell and is in the directory: the digest of an API key, an organization, or the id of a link. */
+export type NotedPointer = { kind: 'key'; digest: Buffer } | { kind: 'organization' | 'link'; id: string };
+/** The digest of a console session's token, or of a code that signs in once, leads to a cell too. */
+export type Pointer = NotedPointer | { kind: 'session' | 'code'; digest: Buffer };
 
 export const connectControl = (config: Pick<Config, 'DATABASE_URL'>, connections = 2): Sql =>
   connectDatabase(config.DATABASE_URL, { schema: CONTROL_SCHEMA, connections, name: 'meterstone directory' });
@@ -34,7 +36,7 @@ export const listCells = (control: Sql) => control<Cell[]>`
   select name, database, schema, redis_prefix, state, retry_after_seconds from cells order by name`;
 
 /** Name of the cell that the directory has for a pointer. */
-export async function findPlace(control: Sql, pointer: Pointer): Promise<string | undefined> {
+export async function findPlace(control: Sql, pointer: NotedPointer): Promise<string | undefined> {
   const [row] = await (pointer.kind === 'key'
     ? control<{ cell: string }[]>`
         select organization.cell
