@@ -18,6 +18,7 @@ import { measureBilling } from './sections/billing.ts';
 import { measureCells } from './sections/cells.ts';
 import { measureCluster } from './sections/cluster.ts';
 import { measureDeadEndpoint } from './sections/dead-endpoint.ts';
+import { measureFormerKey } from './sections/former-key.ts';
 import { measureHeavyUsage } from './sections/heavy-usage.ts';
 import { measureHttp } from './sections/http.ts';
 import { measureIngest } from './sections/ingest.ts';
@@ -27,6 +28,7 @@ import { measureNeighbours } from './sections/neighbours.ts';
 import { measurePositions } from './sections/positions.ts';
 import { measureQueue } from './sections/queue.ts';
 import { measureReconcile } from './sections/reconcile.ts';
+import { measureReplica } from './sections/replica.ts';
 import { measureStreams } from './sections/streams.ts';
 import { measureTicks } from './sections/ticks.ts';
 import { measureUsage } from './sections/usage.ts';
@@ -57,7 +59,9 @@ const sections: Record<SectionName, Section> = {
   ticks: { ids: ['S7'], measure: measureTicks },
   keys: { ids: ['S2'], measure: measureKeys },
   positions: { ids: ['S3'], measure: measurePositions },
-  cells: { ids: ['S6'], measure: measureCells },
+  cells: { ids: ['S6', 'S8'], measure: measureCells },
+  'former-key': { ids: ['S1'], measure: measureFormerKey },
+  replica: { ids: ['S4'], measure: measureReplica },
   streams: { ids: ['G28'], measure: measureStreams },
   'ai-usage': { ids: ['B7'], measure: measureAiUsage },
 };

@@ -62,10 +62,24 @@ export const goals = {
     estimated: true,
   },
   B7: { what: 'POST /ai/usage/batch of 100 / POST /events/batch of 100 as wide', floor: 0.7, goal: 0.85, ...more() },
+  S1: {
+    what: 'storage function with its table of keys / with a unique index of events',
+    floor: 0.9,
+    goal: 1,
+    ...more(),
+  },
   S2: { what: 'a batch stored or replayed, 50 000 000 keys / 1 000 000', floor: 1.5, goal: 1.1, ...less() },
   S3: { what: 'write-through p50, with positions for replicas / without', floor: 1.05, goal: 1, ...less() },
+  S4: {
+    what: 'lists on a replica under write load, p99 / on the primary',
+    floor: 1,
+    goal: 0.9,
+    ...less(),
+    estimated: true,
+  },
   S5: { what: 'POST /events over a Redis Cluster of 3 / over one Redis', floor: 0.8, goal: 0.95, ...more() },
   S6: { what: 'POST /events, two cells on one server / one cell', floor: 0.95, goal: 1, ...more() },
+  S8: { what: 'POST /events of the one cell of a directory / without cells', floor: 0.95, goal: 1, ...more() },
   S7: { what: 'items a second of a tick, 1 000 000 customers due / 10 000', floor: 0.9, goal: 1, ...more() },
 } satisfies Record<string, Goal>;
 

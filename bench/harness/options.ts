@@ -25,6 +25,8 @@ export const SECTIONS = [
     'keys',
     'positions',
     'cells',
+    'former-key',
+    'replica',
     'streams',
     'ai-usage',
   ] as const),

@@ -1,3 +1,13 @@
+import { digestOfKey } from '../../src/areas/tenancy/organizations/commands.ts';
+import {
+  connectControl,
+  controlMigrations,
+  forgetCell,
+  insertCell,
+  noteTenants,
+} from '../../src/platform/cells/directory.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
+import type { OrganizationId } from '../../src/platform/ids.ts';
 import { createPlan, createSubscriptions } from '../data/catalog.ts';
 import { openClient } from '../data/client.ts';
 import { createBenchOrganization } from '../data/organization.ts';
@@ -14,7 +24,8 @@ const CONNECTIONS = 100;
 
 /**
  * S6: events stored in two cells of one server, each a schema with a prefix of its own in Redis and half of the load,
- * beside one cell with all of it. Each cell has an ingress and a host of all pools, which stay up meanwhile.
+ * beside one cell with all of it. Each cell has an ingress and a host of all pools, which stay up meanwhile. S8: one
+ * cell behind a directory beside the same without cells.
  */
 export async function measureCells(environment: Environment, effort: Effort): Promise<Findings> {
   const findings = emptyFindings();
@@ -28,17 +39,52 @@ export async function measureCells(environment: Environment, effort: Effort): Pr
       return rates.reduce((sum, rate) => sum + rate, 0);
     };
     const figures = await interleave(effort.rounds, { baseline: alone, both });
-    await Promise.all([first.stop(), second.stop()]);
+    await second.stop();
+    const behind = await startBehindDirectory(environment, first);
+    const directory = await interleave(effort.rounds, {
+      baseline: alone,
+      behind: first.rate(effort, CONNECTIONS, behind.url),
+    });
+    await behind.stop();
+    await first.stop();
+    findings.ratios.S8 = ratioOf(directory.behind, directory.baseline, directory.isNoisy);
     findings.ratios.S6 = ratioOf(figures.both, figures.baseline, figures.isNoisy);
     findings.absolute = {
       'POST /events, one cell': perSecond(median(figures.baseline)),
       'POST /events, two cells in sum': perSecond(median(figures.both)),
+      'POST /events, no cells': perSecond(median(directory.baseline)),
+      'POST /events, the one cell of a directory': perSecond(median(directory.behind)),
     };
     findings.notes.push('the processes of the second cell stay up, without work, while the first is measured alone');
   } finally {
     await other.close();
   }
   return findings;
+}
+
+/**
+ * An ingress that finds the cell of a request in a directory, where the cell is the only one: what a service without
+ * cells becomes. The workers are those of the cell.
+ */
+async function startBehindDirectory(environment: Environment, { id, apiKey }: { id: string; apiKey: string }) {
+  const control = connectControl({ DATABASE_URL: environment.databaseUrl });
+  await migrate(control, controlMigrations());
+  await insertCell(control, {
+    name: 'first',
+    database: null,
+    schema: environment.schema,
+    redis_prefix: environment.prefix,
+  });
+  await noteTenants(control, 'first', [{ organizationId: id as OrganizationId, digests: [digestOfKey(apiKey)] }]);
+  const ingress = await startProcess(environment, 'src/ingress/server.js', { CELLS: 'all' });
+  return {
+    url: ingress.url,
+    async stop() {
+      await ingress.stop();
+      await forgetCell(control, 'first');
+      await control.end({ timeout: 1 });
+    },
+  };
 }
 
 async function startCell(environment: Environment) {
@@ -52,9 +98,11 @@ async function startCell(environment: Environment) {
   await untilShapesAreLive(environment, [id]);
   await client.close();
   return {
+    id,
+    apiKey,
     /** Events a second over so many connections, once a round. */
-    rate: (effort: Effort, connections: number) =>
-      eventRate(effort, apiKey, { label: `cell-${connections}`, at }, connections)(ingress.url),
+    rate: (effort: Effort, connections: number, url = ingress.url) =>
+      eventRate(effort, apiKey, { label: `cell-${connections}-${url}`, at }, connections)(url),
     async stop() {
       await Promise.all([ingress.stop(), workers.stop()]);
     },
