@@ -1,8 +1,20 @@
+import { can } from '../frame/session.ts';
+import { Choice, type ChoiceOf, Picks, RecordChoice } from './choices.tsx';
+import type { Option } from './combobox.tsx';
+import type { Source } from './sources.ts';
+
 export interface Field {
   name: string;
   label: string;
   type?: 'text' | 'number' | 'email' | 'date' | 'datetime-local' | 'textarea' | 'checkbox' | 'select';
   options?: readonly (readonly [value: string, text: string])[];
+  /** One of these, found by name or code. */
+  choices?: () => readonly Option[];
+  /** A record of the API; `isMany`: any number of them, as `codesOf` reads them. */
+  from?: Source;
+  isMany?: boolean;
+  /** What the record is called that stands there at first. */
+  called?: string | undefined;
   value?: string;
   hint?: string;
   isNeeded?: boolean;
@@ -30,12 +42,29 @@ export function FieldInput({
     'aria-describedby': fault !== undefined || hint !== undefined ? `${id}-note` : undefined,
     required: isNeeded,
   };
+  const choice: ChoiceOf = {
+    id,
+    name,
+    value,
+    onInput,
+    placeholder,
+    required: isNeeded,
+    isInvalid: fault !== undefined,
+    describedBy: common['aria-describedby'],
+  };
+  const { choices, from, isMany } = field;
   const set = (event: { currentTarget: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement }) =>
     onInput(event.currentTarget.value);
   return (
     <div class={type === 'checkbox' ? 'field check' : 'field'}>
       <label for={id}>{label}</label>
-      {type === 'select' ? (
+      {choices ? (
+        <Choice {...choice} of={choices()} />
+      ) : from && isMany ? (
+        <Picks {...choice} from={from} />
+      ) : from && can(from.needs) ? (
+        <RecordChoice {...choice} from={from} called={field.called} />
+      ) : type === 'select' ? (
         <select {...common} value={value} onChange={set}>
           {options.map(([each, text]) => (
             <option key={each} value={each}>

@@ -82,7 +82,7 @@ describe.skipIf(lacksChromium())('rooms of the console', () => {
     await press(page, 'Requests');
     await page.getByText('Nobody was asked to pay yet').waitFor();
     await press(page, 'Request payment');
-    await page.getByLabel('External id of the customer').fill('nevada');
+    await page.getByLabel('Customer', { exact: true }).fill('nevada');
     await page.getByText(/: \$53\.\d\d, due since/).waitFor();
     await send(page, 'Send the request');
     await gone(page);
@@ -109,11 +109,12 @@ describe.skipIf(lacksChromium())('rooms of the console', () => {
     await page.getByLabel('Worth').fill('5');
     await send(page, 'Create coupon');
     await page.locator('dialog .fault').first().waitFor();
-    await page.getByLabel('Currency').fill('usd');
+    await page.getByLabel('Currency').fill('us doll');
+    await page.getByRole('option', { name: 'US Dollar USD', exact: true }).click();
     await send(page, 'Create coupon');
     await page.getByRole('heading', { name: 'Five off' }).waitFor();
     await press(page, 'Give to a customer');
-    await page.getByLabel('External id of the customer').fill('ada');
+    await page.getByLabel('Customer', { exact: true }).fill('ada');
     await send(page, 'Give to a customer');
     await gone(page);
     await page.getByRole('region', { name: 'Coupons in use' }).getByRole('link', { name: 'ada' }).waitFor();
@@ -129,7 +130,7 @@ describe.skipIf(lacksChromium())('rooms of the console', () => {
     await gone(page);
     await page.getByRole('cell', { name: 'yes or no' }).waitFor();
     await page.getByRole('cell', { name: 'Maximum' }).waitFor();
-    await page.getByLabel('External id of the subscription').fill('ada-1');
+    await page.getByLabel('Subscription', { exact: true }).fill('ada-1');
     await press(page, 'Ask');
     await page.getByText('allowed', { exact: true }).waitFor();
     await page.getByText('max: 5').waitFor();
@@ -221,7 +222,7 @@ describe.skipIf(lacksChromium())('rooms of the console', () => {
     await page.getByLabel('At an amount of usage').fill('100');
     await page.getByLabel('Maximum').fill('8');
     await page.getByLabel('Price of a unit').fill('0.1');
-    await page.getByLabel('External id of a subscription').fill('ada-1');
+    await page.getByLabel('Subscription', { exact: true }).fill('ada-1');
     await press(page, 'Try');
     await page.getByRole('region', { name: 'Current usage at both prices' }).waitFor();
     page.once('dialog', (dialog) => void dialog.dismiss());

@@ -1,6 +1,9 @@
 import { go, to } from '../../frame/route.ts';
 import { fieldAmount, typedCents } from '../../parts/cents.ts';
+import { codesOf, textOfCodes } from '../../parts/choices.tsx';
 import type { Offer } from '../../parts/offers.tsx';
+import { currencies } from '../../parts/places.ts';
+import { customers, taxes } from '../../parts/sources.ts';
 import { t } from '../../texts/en.ts';
 
 const words = t.addOns;
@@ -33,7 +36,7 @@ const fieldsOf = (addOn?: AddOn) => [
     name: 'amount_currency',
     label: words.currency,
     value: addOn?.amount_currency ?? '',
-    hint: words.currencyHint,
+    choices: currencies,
     isNeeded: true,
   },
   {
@@ -46,24 +49,29 @@ const fieldsOf = (addOn?: AddOn) => [
   {
     name: 'tax_codes',
     label: words.taxCodes,
-    value: addOn?.taxes?.map(({ code }) => code).join(', ') ?? '',
+    value: textOfCodes(addOn?.taxes?.map(({ code }) => code) ?? []),
     hint: words.taxCodesHint,
+    from: taxes,
+    isMany: true,
   },
 ];
 
 function bodyOf(values: Record<string, string>) {
-  const { amount = '', amount_currency = '', tax_codes = '', invoice_display_name, description, ...named } = values;
-  const currency = amount_currency.trim().toUpperCase();
+  const {
+    amount = '',
+    amount_currency: currency = '',
+    tax_codes,
+    invoice_display_name,
+    description,
+    ...named
+  } = values;
   return {
     ...named,
     amount_cents: typedCents(amount, currency),
     amount_currency: currency,
     invoice_display_name: invoice_display_name || null,
     description: description || null,
-    tax_codes: tax_codes
-      .split(',')
-      .map((code) => code.trim())
-      .filter((code) => code !== ''),
+    tax_codes: codesOf(tax_codes),
   };
 }
 
@@ -117,7 +125,7 @@ export const billsAddOn = (addOn: AddOn): Offer => ({
   isMain: true,
   about: words.billAbout,
   fields: [
-    { name: 'external_customer_id', label: words.customerId, isNeeded: true },
+    { name: 'external_customer_id', label: words.customer, isNeeded: true, from: customers },
     { name: 'units', label: words.units, type: 'number', value: '1', isNeeded: true },
     { name: 'unit_amount', label: words.unitAmount, type: 'number', hint: words.unitAmountHint },
   ],

@@ -1,6 +1,8 @@
 import { go, to } from '../../frame/route.ts';
 import { fieldAmount, typedCents } from '../../parts/cents.ts';
 import type { Offer } from '../../parts/offers.tsx';
+import { currencies } from '../../parts/places.ts';
+import { coupons, customers } from '../../parts/sources.ts';
 import { t } from '../../texts/en.ts';
 import type { AppliedCoupon, Coupon } from './records.ts';
 
@@ -33,7 +35,13 @@ const fieldsOf = (coupon?: Coupon) => [
           ? fieldAmount(coupon.amount_cents, coupon.amount_currency ?? 'USD')
           : '',
   },
-  { name: 'amount_currency', label: words.currency, value: coupon?.amount_currency ?? '', hint: words.currencyHint },
+  {
+    name: 'amount_currency',
+    label: words.currency,
+    value: coupon?.amount_currency ?? '',
+    hint: words.currencyHint,
+    choices: currencies,
+  },
   {
     name: 'frequency',
     label: words.frequency,
@@ -61,9 +69,15 @@ const fieldsOf = (coupon?: Coupon) => [
 ];
 
 function bodyOf(values: Record<string, string>) {
-  const { worth = '', coupon_type, amount_currency = '', frequency, frequency_duration = '', expiration_at } = values;
+  const {
+    worth = '',
+    coupon_type,
+    amount_currency: currency = '',
+    frequency,
+    frequency_duration = '',
+    expiration_at,
+  } = values;
   const isPercentage = coupon_type === 'percentage';
-  const currency = amount_currency.toUpperCase();
   return {
     name: values.name,
     code: values.code,
@@ -130,9 +144,9 @@ export const appliesCoupon = (given: { code?: string; customerId?: string }): Of
   isMain: given.customerId === undefined,
   about: words.applyAbout,
   fields: [
-    ...(given.code === undefined ? [{ name: 'coupon_code', label: words.couponCode, isNeeded: true }] : []),
+    ...(given.code === undefined ? [{ name: 'coupon_code', label: words.coupon, isNeeded: true, from: coupons }] : []),
     ...(given.customerId === undefined
-      ? [{ name: 'external_customer_id', label: words.customerId, isNeeded: true }]
+      ? [{ name: 'external_customer_id', label: words.customer, isNeeded: true, from: customers }]
       : []),
   ],
   command: ({ coupon_code, external_customer_id }) => ({

@@ -1,6 +1,7 @@
 import { go, to } from '../../frame/route.ts';
 import { FormDialog } from '../../parts/form.tsx';
 import type { Offer } from '../../parts/offers.tsx';
+import { countries, currencies, timeZones } from '../../parts/places.ts';
 import type { Customer } from '../../parts/records.ts';
 import { t } from '../../texts/en.ts';
 
@@ -11,9 +12,9 @@ const TEXTS = [
   ['address_line1', t.customers.address],
   ['zipcode', t.customers.postalCode],
   ['city', t.customers.city],
-  ['country', t.customers.countryField],
-  ['currency', t.customers.currencyField],
-  ['timezone', t.customers.timeZone],
+  ['country', t.customers.countryField, countries],
+  ['currency', t.customers.currencyField, currencies],
+  ['timezone', t.customers.timeZone, timeZones],
   ['tax_identification_number', t.customers.taxNumber],
 ] as const;
 
@@ -35,7 +36,12 @@ export function CustomerForm({ customer, onClose }: { customer?: Customer; onClo
                 hint: t.customers.externalIdHint,
               },
             ]),
-        ...TEXTS.map(([name, label]) => ({ name, label, value: customer?.[name] ?? '' })),
+        ...TEXTS.map(([name, label, choices]) => ({
+          name,
+          label,
+          value: customer?.[name] ?? '',
+          ...(choices ? { choices } : {}),
+        })),
       ]}
       command={(values) => {
         const changed = TEXTS.filter(([name]) => values[name] !== (customer?.[name] ?? ''));

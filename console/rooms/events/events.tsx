@@ -3,8 +3,10 @@ import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { Action } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
+import { RecordFilter } from '../../parts/record-filter.tsx';
+import { metrics, subscriptions } from '../../parts/sources.ts';
 import { Empty, Shown } from '../../parts/states.tsx';
-import { Choices, type PageMeta, Pager, SearchField, Table } from '../../parts/table.tsx';
+import { Choices, type PageMeta, Pager, Table } from '../../parts/table.tsx';
 import { Ago, When } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
 import { EventPage } from './event.tsx';
@@ -54,8 +56,8 @@ function Explorer() {
         />
         {!isUnmatched && (
           <>
-            <SearchField label={t.events.subscription} name="subscription" />
-            <SearchField label={t.events.metricCode} name="code" />
+            <RecordFilter label={t.events.subscription} name="subscription" from={subscriptions} />
+            <RecordFilter label={t.events.metric} name="code" from={metrics} />
           </>
         )}
       </div>

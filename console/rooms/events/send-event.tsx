@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { useRead } from '../../frame/use-read.ts';
 import { FormDialog } from '../../parts/form.tsx';
+import { subscriptions } from '../../parts/sources.ts';
 import { t } from '../../texts/en.ts';
 
 /** Sends one event, as an application would. */
@@ -18,7 +19,13 @@ export function SendEvent({ subscriptionId, onClose }: { subscriptionId?: string
       submit={t.events.send}
       onClose={onClose}
       fields={[
-        { name: 'external_subscription_id', label: t.events.subscription, isNeeded: true, value: subscriptionId ?? '' },
+        {
+          name: 'external_subscription_id',
+          label: t.events.subscription,
+          isNeeded: true,
+          value: subscriptionId ?? '',
+          from: subscriptions,
+        },
         { name: 'code', label: t.events.metric, type: 'select', options, value: first?.code ?? '' },
         {
           name: 'properties',

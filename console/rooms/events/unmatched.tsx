@@ -33,7 +33,7 @@ export function Unmatched() {
             keyOf={({ reason, code }) => `${reason} ${code}`}
             columns={[
               { head: t.events.why, cell: ({ reason }) => reasonWords(reason) },
-              { head: t.events.metricCode, cell: ({ code }) => <code>{code}</code> },
+              { head: t.events.metric, cell: ({ code }) => <code>{code}</code> },
               { head: t.events.title, cell: (group) => count(group.count), isNumber: true },
               { head: t.events.last, cell: ({ last_seen_at }) => <When at={last_seen_at} />, isExtra: true },
               {

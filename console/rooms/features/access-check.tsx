@@ -4,6 +4,7 @@ import { decimal } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { CurlLine } from '../../parts/curl-line.tsx';
 import { FieldInput } from '../../parts/field.tsx';
+import { subscriptions } from '../../parts/sources.ts';
 import { Failure } from '../../parts/states.tsx';
 import { t } from '../../texts/en.ts';
 
@@ -36,7 +37,7 @@ export function AccessCheck({ featureCode, subscriptionId }: { featureCode: stri
   return (
     <form class="card padded" onSubmit={(event) => void check(event)}>
       <FieldInput
-        field={{ name: 'subscription', label: words.subscription, isNeeded: true }}
+        field={{ name: 'subscription', label: words.subscription, isNeeded: true, from: subscriptions }}
         value={subscription.value}
         onInput={(text) => {
           subscription.value = text;

@@ -2,8 +2,10 @@ import { readFile } from '../../frame/api.ts';
 import { announce } from '../../frame/live-region.tsx';
 import { type Filters, route, searchOf, to } from '../../frame/route.ts';
 import { Chips, Listing } from '../../parts/listing.tsx';
+import { RecordFilter } from '../../parts/record-filter.tsx';
 import { saveFile } from '../../parts/save-file.ts';
-import { DateField, SearchField } from '../../parts/table.tsx';
+import { customers } from '../../parts/sources.ts';
+import { DateField } from '../../parts/table.tsx';
 import { day } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
 import { AccountName, RecordOf, ruleText, SIDES } from './cells.tsx';
@@ -20,7 +22,7 @@ export function Entries() {
   return (
     <>
       <div class="bar">
-        <SearchField label={words.customerId} name="customer" />
+        <RecordFilter label={words.customer} name="customer" from={customers} />
         <DateField label={words.from} name="from" />
         <DateField label={words.until} name="until" />
         <button type="button" onClick={() => void saveCsv(asked)}>

@@ -2,7 +2,9 @@ import { route, setFilters, to } from '../../frame/route.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { type Offer, Offers } from '../../parts/offers.tsx';
-import { Choices, SearchField } from '../../parts/table.tsx';
+import { RecordFilter } from '../../parts/record-filter.tsx';
+import { customers } from '../../parts/sources.ts';
+import { Choices } from '../../parts/table.tsx';
 import { When } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
 import type { Mail } from './records.ts';
@@ -30,7 +32,7 @@ export function Log() {
             </option>
           ))}
         </select>
-        <SearchField label={words.customerId} name="customer" />
+        <RecordFilter label={words.customer} name="customer" from={customers} />
       </div>
       <Listing<Mail>
         path="/mails"

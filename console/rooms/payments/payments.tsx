@@ -5,8 +5,10 @@ import { Badge } from '../../parts/badge.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Offers } from '../../parts/offers.tsx';
 import { Page } from '../../parts/page.tsx';
+import { RecordFilter } from '../../parts/record-filter.tsx';
 import { customerName } from '../../parts/records.ts';
-import { Choices, type Column, SearchField } from '../../parts/table.tsx';
+import { customers } from '../../parts/sources.ts';
+import { Choices, type Column } from '../../parts/table.tsx';
 import { day, When } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
 import { PAYMENT_COLUMNS } from '../customers/payments.tsx';
@@ -71,7 +73,7 @@ function PaymentList() {
             ['succeeded', words.succeeded],
           ]}
         />
-        <SearchField label={words.customerId} name="customer" />
+        <RecordFilter label={words.customer} name="customer" from={customers} />
       </div>
       <Listing<Payment>
         path="/payments"

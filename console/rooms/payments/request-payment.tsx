@@ -4,6 +4,7 @@ import { useRead } from '../../frame/use-read.ts';
 import { money } from '../../parts/amounts.ts';
 import type { Offer } from '../../parts/offers.tsx';
 import type { Invoice } from '../../parts/records.ts';
+import { customers } from '../../parts/sources.ts';
 import { Shown } from '../../parts/states.tsx';
 import { day } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
@@ -22,7 +23,9 @@ export const requestsPayment = (customerId?: string): Offer => ({
   needs: 'payment_request',
   isMain: customerId === undefined,
   fields: [
-    ...(customerId === undefined ? [{ name: 'external_customer_id', label: words.customerId, isNeeded: true }] : []),
+    ...(customerId === undefined
+      ? [{ name: 'external_customer_id', label: words.customer, isNeeded: true, from: customers }]
+      : []),
     { name: 'email', label: words.email, hint: words.emailHint },
   ],
   about: (values) => <Overdue of={customerId ?? values.external_customer_id ?? ''} />,

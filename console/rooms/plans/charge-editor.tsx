@@ -1,5 +1,6 @@
 import type { ChargeModelName } from '../../../src/engine/pricing/charge-models.ts';
 import { FieldInput } from '../../parts/field.tsx';
+import { metricsById } from '../../parts/sources.ts';
 import { t } from '../../texts/en.ts';
 import { faultsOf } from './calculate.ts';
 import { Calculator } from './calculator.tsx';
@@ -58,8 +59,8 @@ export function ChargeEditor({
           field={{
             name: `${key}-metric`,
             label: t.plans.metric,
-            type: 'select',
-            options: metrics.map(({ svc_id, name }) => [svc_id, name] as const),
+            from: metricsById,
+            called: metrics.find(({ svc_id }) => svc_id === charge.metricId)?.name ?? charge.metricCode,
           }}
           value={charge.metricId}
           onInput={(metricId) => onChange({ ...charge, metricId })}

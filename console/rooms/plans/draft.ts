@@ -1,5 +1,6 @@
 import type { ChargeModelName } from '../../../src/engine/pricing/charge-models.ts';
 import { centsOf } from '../../parts/cents.ts';
+import { codesOf, textOfCodes } from '../../parts/choices.tsx';
 import { t } from '../../texts/en.ts';
 import type { Charge, Plan } from './records.ts';
 
@@ -7,6 +8,8 @@ export interface DraftCharge {
   key: string;
   svc_id?: string;
   metricId: string;
+  /** The code of a metric that is charged for already. */
+  metricCode?: string;
   model: ChargeModelName;
   properties: Record<string, unknown>;
   /** What the editor does not show and sends as it was. */
@@ -46,6 +49,7 @@ export interface Draft {
   charges: DraftCharge[];
   /** Days, as they are typed. */
   trial: string;
+  /** As `codesOf` reads them. */
   taxCodes: string;
   /** In the main unit; empty without one. */
   commitment: string;
@@ -111,7 +115,7 @@ export function draftOf(plan: Plan, amountOf: (cents: number) => string, isCopy:
     payInAdvance: plan.pay_in_advance,
     charges: plan.charges.map((charge) => chargeOf(charge, isCopy)),
     trial: plan.trial_period ? String(plan.trial_period) : '',
-    taxCodes: (plan.taxes ?? []).map(({ code }) => code).join(', '),
+    taxCodes: textOfCodes((plan.taxes ?? []).map(({ code }) => code)),
     commitment: plan.minimum_commitment ? amountOf(plan.minimum_commitment.amount_cents) : '',
     fixedCharges: (plan.fixed_charges ?? []).map((charge) => ({
       key: charge.svc_id,
@@ -144,6 +148,7 @@ function chargeOf(charge: Charge, isCopy: boolean): DraftCharge {
     key: charge.svc_id ?? crypto.randomUUID(),
     ...(isCopy || charge.svc_id === undefined ? {} : { svc_id: charge.svc_id }),
     metricId: charge.svc_billable_metric_id,
+    metricCode: charge.billable_metric_code,
     model: charge.charge_model,
     properties: charge.properties,
     kept: { invoice_display_name, pay_in_advance, min_amount_cents, filters },
@@ -167,10 +172,7 @@ export function bodyOf(draft: Draft, exponent: number): Record<string, unknown> 
       properties,
     })),
     trial_period: draft.trial === '' ? null : draft.trial,
-    tax_codes: draft.taxCodes
-      .split(',')
-      .map((code) => code.trim())
-      .filter((code) => code !== ''),
+    tax_codes: codesOf(draft.taxCodes),
     minimum_commitment: draft.commitment === '' ? {} : { amount_cents: cents(draft.commitment, exponent) },
     usage_thresholds: draft.thresholds.map(({ amount, name, recurring }) => ({
       amount_cents: cents(amount, exponent),
@@ -209,10 +211,11 @@ export const entitlementsOf = ({ entitlements }: Draft): Record<string, Record<s
 /** What differs from the plan that is stored, as sentences: what changes, and from when on. */
 export function changesOf(before: Draft, after: Draft, nameOf: (metricId: string) => string): string[] {
   const words = t.plans.changes;
+  const shown = (value: unknown) => String(value || words.none).replaceAll('\n', ', ');
   const changes: string[] = [];
   for (const [field, text] of Object.entries(words.fields)) {
     const [one, other] = [before[field as keyof Draft], after[field as keyof Draft]];
-    if (one !== other) changes.push(words.becomes(text, String(one || words.none), String(other || words.none)));
+    if (one !== other) changes.push(words.becomes(text, shown(one), shown(other)));
   }
   const compare = <Part extends { key: string }>(
     list: 'charges' | 'fixedCharges' | 'thresholds',

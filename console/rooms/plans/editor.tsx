@@ -9,6 +9,8 @@ import { amountText, centsOf, exponentIn } from '../../parts/cents.ts';
 import { FieldInput } from '../../parts/field.tsx';
 import { Action, FormDialog } from '../../parts/form.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { currencies } from '../../parts/places.ts';
+import { taxes } from '../../parts/sources.ts';
 import { Empty, Failure, Loading, Shown } from '../../parts/states.tsx';
 import { t } from '../../texts/en.ts';
 import { ChargeEditor } from './charge-editor.tsx';
@@ -62,7 +64,10 @@ function Editor({ start, metrics, stored }: { start: Draft; metrics: readonly Me
   };
   const { name, code, interval, amount, currency, payInAdvance, charges } = draft.value;
   const exponent = exponentIn(currency);
-  const metricName = (id: string) => metrics.find(({ svc_id }) => svc_id === id)?.name ?? t.plans.someMetric;
+  const metricName = (id: string) =>
+    metrics.find(({ svc_id }) => svc_id === id)?.name ??
+    draft.value.charges.find(({ metricId }) => metricId === id)?.metricCode ??
+    t.plans.someMetric;
   const changes = changesOf(before.value, draft.value, metricName);
   const isDirty = () => draft.peek() !== before.peek() && !isSaved.peek();
   useEffect(() => {
@@ -166,10 +171,10 @@ function Editor({ start, metrics, stored }: { start: Draft; metrics: readonly Me
           onInput={(text) => set({ amount: text })}
         />
         <FieldInput
-          field={{ name: 'currency', label: t.plans.currency }}
+          field={{ name: 'currency', label: t.plans.currency, choices: currencies }}
           value={currency}
           fault={isCurrency(currency) ? undefined : t.plans.currencyHint}
-          onInput={(text) => set({ currency: text.toUpperCase() })}
+          onInput={(text) => set({ currency: text })}
         />
         <FieldInput
           field={{ name: 'advance', label: t.plans.inAdvance, type: 'checkbox' }}
@@ -192,7 +197,7 @@ function Editor({ start, metrics, stored }: { start: Draft; metrics: readonly Me
           onInput={(text) => set({ commitment: text.trim() })}
         />
         <FieldInput
-          field={{ name: 'taxes', label: words.taxes, hint: words.taxesHint }}
+          field={{ name: 'taxes', label: words.taxes, hint: words.taxesHint, from: taxes, isMany: true }}
           value={draft.value.taxCodes}
           onInput={(text) => set({ taxCodes: text })}
         />

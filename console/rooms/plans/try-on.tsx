@@ -3,6 +3,7 @@ import { ApiError, read } from '../../frame/api.ts';
 import { searchOf } from '../../frame/route.ts';
 import { decimal, money } from '../../parts/amounts.ts';
 import { FieldInput } from '../../parts/field.tsx';
+import { subscriptions } from '../../parts/sources.ts';
 import { Failure } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { t } from '../../texts/en.ts';
@@ -58,7 +59,7 @@ export function TryOn({ draft, metrics }: { draft: Draft; metrics: readonly Metr
     <form class="card padded" onSubmit={(event) => void ask(event)}>
       <p class="soft">{words.tryAbout}</p>
       <FieldInput
-        field={{ name: 'try-on', label: words.trySubscription }}
+        field={{ name: 'try-on', label: words.trySubscription, from: subscriptions }}
         value={subscription.value}
         onInput={(text) => {
           subscription.value = text;

@@ -1,5 +1,6 @@
 import { go, to } from '../../frame/route.ts';
 import type { Offer } from '../../parts/offers.tsx';
+import { customers } from '../../parts/sources.ts';
 import { t } from '../../texts/en.ts';
 import type { Order, OrderForm, Quote, QuoteVersion } from './records.ts';
 
@@ -22,7 +23,7 @@ export const makesQuote = (sold: readonly Sold[]): Offer => ({
   isMain: true,
   about: sold.length === 0 ? words.noItems : words.createAbout,
   fields: [
-    { name: 'external_customer_id', label: words.customerId, isNeeded: true },
+    { name: 'external_customer_id', label: words.customer, isNeeded: true, from: customers },
     {
       name: 'item',
       label: words.item,

@@ -5,7 +5,9 @@ import { Badge } from '../../parts/badge.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Offers } from '../../parts/offers.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Choices, SearchField } from '../../parts/table.tsx';
+import { RecordFilter } from '../../parts/record-filter.tsx';
+import { customers } from '../../parts/sources.ts';
+import { Choices } from '../../parts/table.tsx';
 import { day, When } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
 import { makesQuote, type Sold } from './offers.ts';
@@ -35,7 +37,7 @@ function List() {
             ...(can('order') ? [['orders', words.orders] as const] : []),
           ]}
         />
-        {show === '' && <SearchField label={words.customerId} name="customer" />}
+        {show === '' && <RecordFilter label={words.customer} name="customer" from={customers} />}
       </div>
       {show === 'forms' ? <Forms /> : show === 'orders' ? <Orders /> : <QuoteList />}
     </Page>

@@ -2,6 +2,7 @@ import { to } from '../../frame/route.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { type Offer, Offers } from '../../parts/offers.tsx';
+import { countryName } from '../../parts/places.ts';
 import { Shown } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { t } from '../../texts/en.ts';
@@ -70,7 +71,7 @@ export function BillingEntities() {
                 ),
               },
               { head: words.code, cell: ({ code }) => <code>{code}</code> },
-              { head: words.country, cell: ({ country }) => country ?? '–', isExtra: true },
+              { head: words.country, cell: ({ country }) => countryName(country) ?? '–', isExtra: true },
               { head: words.currency, cell: ({ default_currency }) => default_currency, isExtra: true },
               {
                 head: words.complete,

@@ -2,10 +2,12 @@ import { to } from '../../frame/route.ts';
 import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { Badge } from '../../parts/badge.tsx';
+import { codesOf, textOfCodes } from '../../parts/choices.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { CommandForm } from '../../parts/form.tsx';
 import { type Offer, Offers } from '../../parts/offers.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
+import { taxes } from '../../parts/sources.ts';
 import { Shown } from '../../parts/states.tsx';
 import { t } from '../../texts/en.ts';
 import { type Entity, missingIn } from './billing-entities.tsx';
@@ -75,18 +77,17 @@ const chargesTaxes = (entity: Entity, path: string): Offer => ({
     {
       name: 'tax_codes',
       label: words.taxCodes,
-      value: (entity.taxes ?? []).map(({ code }) => code).join(', '),
+      value: textOfCodes((entity.taxes ?? []).map(({ code }) => code)),
+      from: taxes,
+      isMany: true,
     },
   ],
-  command: ({ tax_codes = '' }) => ({
+  command: ({ tax_codes }) => ({
     method: 'PUT',
     path,
     body: {
       billing_entity: {
-        tax_codes: tax_codes
-          .split(',')
-          .map((code) => code.trim())
-          .filter((code) => code !== ''),
+        tax_codes: codesOf(tax_codes),
       },
     },
   }),

@@ -1,5 +1,6 @@
 import type { Field } from '../../parts/field.tsx';
 import type { Values } from '../../parts/form.tsx';
+import { countries, currencies, documentLanguages, timeZones } from '../../parts/places.ts';
 import { t } from '../../texts/en.ts';
 
 const words = t.settings;
@@ -39,15 +40,15 @@ const TEXTS = [
   'zipcode',
   'city',
   'state',
-  'country',
 ] as const;
 const DAYS = ['net_payment_term'] as const;
 
 export const issuerFields = (of: Issuer & Configuration): Field[] => [
   { name: 'name', label: words.name, value: of.name, isNeeded: true },
   ...TEXTS.map((name) => ({ name, label: words.fields[name]!, value: of[name] ?? '', hint: words.hints[name] })),
-  { name: 'default_currency', label: words.currency, value: of.default_currency },
-  { name: 'timezone', label: words.timezone, value: of.timezone, hint: words.timezoneHint },
+  { name: 'country', label: words.country, value: of.country ?? '', choices: countries },
+  { name: 'default_currency', label: words.currency, value: of.default_currency, choices: currencies },
+  { name: 'timezone', label: words.timezone, value: of.timezone, hint: words.timezoneHint, choices: timeZones },
   { name: 'net_payment_term', label: words.netTerm, type: 'number', value: String(of.net_payment_term) },
   {
     name: 'invoice_grace_period',
@@ -57,7 +58,7 @@ export const issuerFields = (of: Issuer & Configuration): Field[] => [
     hint: words.graceHint,
   },
   { name: 'document_number_prefix', label: words.prefix, value: of.document_number_prefix },
-  { name: 'document_locale', label: words.locale, value: of.document_locale, hint: words.localeHint },
+  { name: 'document_locale', label: words.locale, value: of.document_locale, choices: documentLanguages },
   { name: 'invoice_footer', label: words.footer, type: 'textarea', value: of.invoice_footer ?? '' },
 ];
 
@@ -76,7 +77,7 @@ export function issuerBody(values: Values, before: Values): Record<string, unkno
   };
   return {
     ...Object.fromEntries(
-      ['name', ...TEXTS, 'default_currency', 'timezone', 'document_number_prefix']
+      ['name', ...TEXTS, 'country', 'default_currency', 'timezone', 'document_number_prefix']
         .filter(changed)
         .map((name) => [name, values[name] === '' ? null : values[name]]),
     ),

@@ -1,6 +1,7 @@
 import { go, to } from '../../frame/route.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { FormDialog } from '../../parts/form.tsx';
+import { plans as allPlans } from '../../parts/sources.ts';
 import { Loading } from '../../parts/states.tsx';
 import { t } from '../../texts/en.ts';
 
@@ -14,9 +15,9 @@ export function SubscribeForm({
   subscriptionId?: string;
   onClose: () => void;
 }) {
-  const plans = useRead<{ plans: { code: string; name: string }[] }>('/plans?per_page=100');
+  const plans = useRead<{ plans: { code: string; name: string }[] }>('/plans?per_page=1');
   if (!plans.data) return <Loading rows={1} />;
-  const options = plans.data.plans.map(({ code, name }) => [code, `${name} (${code})`] as const);
+  const first = plans.data.plans[0];
   return (
     <FormDialog
       title={subscriptionId === undefined ? t.subscriptions.subscribeTitle : t.subscriptions.changePlanTitle}
@@ -27,7 +28,14 @@ export function SubscribeForm({
         if (made) go(to('subscriptions', made.external_id));
       }}
       fields={[
-        { name: 'plan_code', label: t.subscriptions.plan, type: 'select', options, value: options[0]?.[0] ?? '' },
+        {
+          name: 'plan_code',
+          label: t.subscriptions.plan,
+          isNeeded: true,
+          value: first?.code ?? '',
+          called: first?.name,
+          from: allPlans,
+        },
         ...(subscriptionId === undefined
           ? [
               {

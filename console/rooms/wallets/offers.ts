@@ -1,6 +1,8 @@
 import { go, to } from '../../frame/route.ts';
 import { decimal } from '../../parts/amounts.ts';
 import type { Offer } from '../../parts/offers.tsx';
+import { currencies } from '../../parts/places.ts';
+import { customers } from '../../parts/sources.ts';
 import { t } from '../../texts/en.ts';
 import type { Wallet } from './records.ts';
 
@@ -90,9 +92,11 @@ export const makesWallet = (customerId?: string, currency = ''): Offer => ({
   needs: 'wallet',
   isMain: customerId === undefined,
   fields: [
-    ...(customerId === undefined ? [{ name: 'external_customer_id', label: words.customerId, isNeeded: true }] : []),
+    ...(customerId === undefined
+      ? [{ name: 'external_customer_id', label: words.customer, isNeeded: true, from: customers }]
+      : []),
     { name: 'name', label: words.name, placeholder: words.nameExample },
-    { name: 'currency', label: words.currency, value: currency, hint: words.currencyHint },
+    { name: 'currency', label: words.currency, value: currency, hint: words.currencyHint, choices: currencies },
     { name: 'rate_amount', label: words.rate, type: 'number', value: '1', isNeeded: true, hint: words.rateHint },
     { name: 'paid_credits', label: words.paidCredits, type: 'number', placeholder: '0' },
     { name: 'granted_credits', label: words.grantedCredits, type: 'number', placeholder: '0' },
@@ -114,7 +118,7 @@ export const makesWallet = (customerId?: string, currency = ''): Offer => ({
         external_customer_id: customerId ?? external_customer_id,
         rate_amount,
         ...(name ? { name } : {}),
-        ...(in_ ? { currency: in_.toUpperCase() } : {}),
+        ...(in_ ? { currency: in_ } : {}),
         ...(paid_credits ? { paid_credits } : {}),
         ...(granted_credits ? { granted_credits } : {}),
         ...(expiration_at ? { expiration_at: `${expiration_at}T23:59:59Z` } : {}),

@@ -4,7 +4,9 @@ import { Badge } from '../../parts/badge.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Offers } from '../../parts/offers.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Choices, type Column, SearchField } from '../../parts/table.tsx';
+import { RecordFilter } from '../../parts/record-filter.tsx';
+import { customers } from '../../parts/sources.ts';
+import { Choices, type Column } from '../../parts/table.tsx';
 import { day } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
 import { makesWallet } from './offers.ts';
@@ -53,7 +55,7 @@ function List() {
             ['terminated', words.terminated],
           ]}
         />
-        <SearchField label={words.customerId} name="customer" />
+        <RecordFilter label={words.customer} name="customer" from={customers} />
       </div>
       <Listing<Wallet>
         path="/wallets"

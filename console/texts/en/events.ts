@@ -15,7 +15,6 @@ export const events = {
   all: 'All',
   notBilled: 'Not billed',
   subscription: 'Subscription',
-  metricCode: 'Metric code',
   noneFiltered: 'No event is like that',
   none: 'No events yet',
   showAll: 'Show all events',

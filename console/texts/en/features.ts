@@ -27,7 +27,7 @@ export const features = {
   removeTitle: (privilege: string) => `Remove the privilege ${privilege}`,
   removeAbout: 'Its values in plans and subscriptions go. This cannot be taken back.',
   check: 'May this subscription use it?',
-  subscription: 'External id of the subscription',
+  subscription: 'Subscription',
   ask: 'Ask',
   allowed: 'allowed',
   denied: 'denied',

@@ -26,7 +26,6 @@ export const ledger = {
   what: 'What was booked',
   record: 'Record',
   customer: 'Customer',
-  customerId: 'External id of the customer',
   from: 'From',
   until: 'Until',
   csv: 'CSV',

@@ -58,7 +58,6 @@ export const mails = {
   noKind: 'Other',
   to: 'To',
   customer: 'Customer',
-  customerId: 'External id of a customer',
   about: 'About',
   records: {
     Invoice: 'the invoice',

@@ -12,7 +12,6 @@ export const payments = {
   open: 'Open',
   paid: 'Paid',
   customer: 'Customer',
-  customerId: 'External id of the customer',
   none: 'No payments yet',
   noneHint: 'Payments by a provider and those recorded by hand stand here.',
   asked: 'Asked',

@@ -9,7 +9,6 @@ export const quotes = {
   draft: 'Drafts',
   approved: 'Approved',
   voided: 'Voided',
-  customerId: 'External id of the customer',
   number: 'Number',
   kind: 'Kind',
   kinds: {

@@ -4,7 +4,6 @@ export const wallets = {
   which: 'Which wallets',
   active: 'Active',
   terminated: 'Terminated',
-  customerId: 'External id of the customer',
   customer: 'Customer',
   wallet: 'Wallet',
   state: 'State',

@@ -1,8 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { isZone } from '../../engine/calendar/local-day.ts';
+import { isCountry } from '../../engine/places/countries.ts';
+import { DOCUMENT_LANGUAGES } from '../../engine/places/languages.ts';
 import { list } from './bounded.ts';
-import { isCountry } from './countries.ts';
 import { cleanText, INVALID, TOO_LONG } from './fields.ts';
 import { renameErrors } from './flat-errors.ts';
 import { CODES_MAX, LINE_MAX } from './sizes.ts';
@@ -12,7 +13,7 @@ import { isStorable } from './storable.ts';
  * Texts with a meaning (json.md): countries, currencies, emails, URLs, locales, time zones. Each takes null or blank as
  * "cleared" and leaves an absent key absent.
  */
-const LOCALES: ReadonlySet<string> = new Set(['de', 'en', 'es', 'fr', 'it', 'nb', 'pt-BR', 'sv', 'zh-TW']);
+const LOCALES: ReadonlySet<string> = new Set(DOCUMENT_LANGUAGES);
 
 // Texts that look like a dash, and invisible characters (zero width, direction marks, soft hyphen, BOM).
 const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;

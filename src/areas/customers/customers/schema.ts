@@ -5,7 +5,7 @@ import { countedPageQuery } from '../../../platform/lists/pagination.ts';
 import { CONTRACT_PROVIDERS } from '../../../platform/payments/contract-providers.ts';
 import { EMULATING_TYPES } from '../../../platform/payments/providers.ts';
 import { list } from '../../../platform/schema/bounded.ts';
-import { isCountry } from '../../../platform/schema/countries.ts';
+import { isCountry } from '../../../engine/places/countries.ts';
 import { elementErrors } from '../../../platform/schema/element-errors.ts';
 import {
   boolean,

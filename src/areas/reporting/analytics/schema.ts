@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { utcDate } from '../../../engine/calendar/instants.ts';
 import { isCurrency } from '../../../engine/money/currency.ts';
 import { booleanFilter, textFilter } from '../../../platform/lists/filters.ts';
-import { isCountry } from '../../../platform/schema/countries.ts';
+import { isCountry } from '../../../engine/places/countries.ts';
 import { INVALID } from '../../../platform/schema/fields.ts';
 import { parseBound } from '../../../platform/schema/instant-field.ts';
 import { CUSTOMER_TYPES } from '../../customers/customers/schema.ts';

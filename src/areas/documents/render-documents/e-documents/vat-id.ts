@@ -1,5 +1,5 @@
 import { compactNumber } from '../../../../engine/e-documents/identifiers.ts';
-import { isCountry } from '../../../../platform/schema/countries.ts';
+import { isCountry } from '../../../../engine/places/countries.ts';
 
 /** Greece is EL in VAT numbers, Northern Ireland XI. */
 const OTHER_PREFIXES: ReadonlySet<string> = new Set(['EL', 'XI']);
