@@ -65,6 +65,7 @@ export function RecordChoice({
       options={known.current}
       areFound={data !== undefined && asked.value === typed.value.trim() && from.pathOf('') !== path}
       areLoading={data === undefined}
+      isFree
       shown={named ? shownOf(named) : value}
       onOpen={() => {
         isOpened.value = true;

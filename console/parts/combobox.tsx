@@ -19,6 +19,8 @@ export interface ComboboxOf {
   /** The options are what a search found for the text; else they are narrowed down to what contains it. */
   areFound?: boolean | undefined;
   areLoading?: boolean | undefined;
+  /** Whether a text that names no option may stay. */
+  isFree?: boolean | undefined;
   /** What stands in the field while nothing is typed. */
   shown: string;
   placeholder?: string | undefined;
@@ -39,6 +41,7 @@ export function Combobox({
   options,
   areFound = false,
   areLoading = false,
+  isFree = false,
   shown,
   onType,
   onOpen,
@@ -50,6 +53,10 @@ export function Combobox({
   const at = useSignal(0);
   const list = useRef<HTMLUListElement>(null);
   const hits = areFound ? options : hitsOf(options, typed.value ?? '');
+  const named = typed.value === undefined ? undefined : namedBy(typed.value, options);
+  // Nothing is left to find, and the list would cover what comes next in the form.
+  const isSettled = named !== undefined && (isFree || hits.length === 1);
+  const isShown = isOpen.value && !isSettled;
   const open = () => {
     if (isOpen.value) return;
     isOpen.value = true;
@@ -72,9 +79,9 @@ export function Combobox({
         name={name}
         type="text"
         role="combobox"
-        aria-expanded={isOpen.value}
-        aria-controls={isOpen.value ? `${id}-list` : undefined}
-        aria-activedescendant={isOpen.value && hits[at.value] ? `${id}-${at.value}` : undefined}
+        aria-expanded={isShown}
+        aria-controls={isShown ? `${id}-list` : undefined}
+        aria-activedescendant={isShown && hits[at.value] ? `${id}-${at.value}` : undefined}
         aria-autocomplete="list"
         aria-invalid={rest.isInvalid === true}
         aria-describedby={rest.describedBy}
@@ -99,18 +106,20 @@ export function Combobox({
           else close();
         }}
         onKeyDown={(event) => {
-          if (event.key === 'ArrowDown' && !isOpen.value) open();
-          else if (event.key === 'ArrowDown') at.value = Math.min(hits.length - 1, at.value + 1);
-          else if (event.key === 'ArrowUp' && isOpen.value) at.value = Math.max(0, at.value - 1);
-          else if (event.key === 'Enter' && isOpen.value && hits[at.value]) choose(hits[at.value]!);
-          else if (event.key === 'Escape' && isOpen.value) close();
+          if (event.key === 'ArrowDown' && !isShown) {
+            typed.value = undefined;
+            open();
+          } else if (event.key === 'ArrowDown') at.value = Math.min(hits.length - 1, at.value + 1);
+          else if (event.key === 'ArrowUp' && isShown) at.value = Math.max(0, at.value - 1);
+          else if (event.key === 'Enter' && isShown && hits[at.value]) choose(hits[at.value]!);
+          else if (event.key === 'Escape' && isShown) close();
           else return;
           event.preventDefault();
           event.stopPropagation();
           list.current?.children[at.value]?.scrollIntoView({ block: 'nearest' });
         }}
       />
-      {isOpen.value && (
+      {isShown && (
         <ul id={`${id}-list`} class="hits options" role="listbox" aria-label={t.parts.choices} ref={list}>
           {hits.map((option, index) => (
             <li

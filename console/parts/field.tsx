@@ -6,7 +6,17 @@ import type { Source } from './sources.ts';
 export interface Field {
   name: string;
   label: string;
-  type?: 'text' | 'number' | 'email' | 'date' | 'datetime-local' | 'textarea' | 'checkbox' | 'select';
+  type?:
+    | 'text'
+    | 'number'
+    | 'email'
+    | 'date'
+    | 'datetime-local'
+    | 'textarea'
+    | 'checkbox'
+    | 'select'
+    | 'secret'
+    | 'color';
   options?: readonly (readonly [value: string, text: string])[];
   /** One of these, found by name or code. */
   choices?: () => readonly Option[];
@@ -84,7 +94,7 @@ export function FieldInput({
       ) : (
         <input
           {...common}
-          type={(type === 'number' ? 'text' : type) as 'text'}
+          type={(type === 'number' ? 'text' : type === 'secret' ? 'password' : type) as 'text'}
           inputMode={type === 'number' ? 'decimal' : undefined}
           step={type === 'datetime-local' ? 1 : undefined}
           value={value}

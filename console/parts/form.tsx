@@ -129,7 +129,7 @@ export function CommandForm({
         )}
         <details class="request">
           <summary>{t.form.request}</summary>
-          <CurlLine request={request} />
+          <CurlLine request={command(withoutSecrets(fields, values.value))} />
         </details>
         <div class="actions">
           {onCancel && (
@@ -193,6 +193,14 @@ function Refused({ error, faults, known }: { error: ApiError; faults: Values; kn
     </div>
   );
 }
+
+/** Secrets that were typed stand as `$SECRET` in the line that is shown. Rule: console.md#curl-lines. */
+const withoutSecrets = (fields: readonly Field[], values: Values): Values => ({
+  ...values,
+  ...Object.fromEntries(
+    fields.filter(({ name, type }) => type === 'secret' && values[name]).map(({ name }) => [name, '$SECRET']),
+  ),
+});
 
 /** Codes by field as one text each. */
 function flat(details: Record<string, unknown>): Values {

@@ -105,7 +105,7 @@ function offersOf(invoice: FullInvoice): (Offer | false)[] {
 }
 
 /** Asks for the PDF, and opens it once it is drawn. */
-function Download({ path }: { path: string }) {
+export function Download({ path }: { path: string }) {
   const open = async () => {
     announce(words.pdfBegun);
     const answer = await write<{ invoice: { file_url: string | null } }>('POST', `${path}/download`).catch(

@@ -1,4 +1,4 @@
-import { to } from '../../frame/route.ts';
+import { searchOf, to } from '../../frame/route.ts';
 import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { Badge } from '../../parts/badge.tsx';
@@ -7,9 +7,11 @@ import { Id } from '../../parts/copy.tsx';
 import { CommandForm } from '../../parts/form.tsx';
 import { type Offer, Offers } from '../../parts/offers.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
+import type { Invoice } from '../../parts/records.ts';
 import { taxes } from '../../parts/sources.ts';
 import { Shown } from '../../parts/states.tsx';
 import { t } from '../../texts/en.ts';
+import { Download } from '../invoices/invoice-actions.tsx';
 import { type Entity, missingIn } from './billing-entities.tsx';
 import { issuerBody, issuerFields, issuerValues } from './issuer-fields.ts';
 import { LogoForm } from './logo-form.tsx';
@@ -33,6 +35,7 @@ export function EntityPage({ code }: { code: string }) {
           {missingIn(entity).length > 0 && <p class="notice">{words.lacks(missingIn(entity).join(', '))}</p>}
           <Section title={words.logo}>
             <LogoForm entity={entity} path={path} />
+            <NewestInvoice code={entity.code} />
           </Section>
           <Section title={words.documentsSay}>
             <div class="card padded wide-form">
@@ -65,6 +68,23 @@ export function EntityPage({ code }: { code: string }) {
         </Page>
       )}
     </Shown>
+  );
+}
+
+/** How its documents look: the newest one, as customers have it. */
+function NewestInvoice({ code }: { code: string }) {
+  const { data } = useRead<{ invoices: Invoice[] }>(
+    can('invoice')
+      ? `/invoices${searchOf({ billing_entity_codes: [code], status: 'finalized', per_page: 1, count: 'none' })}`
+      : null,
+  );
+  const newest = data?.invoices[0];
+  if (!newest) return null;
+  return (
+    <p class="bar after">
+      {words.newestInvoice} <a href={to('invoices', newest.svc_id)}>{newest.number}</a>
+      <Download path={`/invoices/${newest.svc_id}`} />
+    </p>
   );
 }
 

@@ -1,1 +1,1 @@
-export const typed = { delete: 'delete', void: 'void' };
+export const typed = { delete: 'delete', void: 'void', rotate: 'rotate' };
