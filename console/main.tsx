@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { followLinks } from './frame/route.ts';
-import { openSession } from './frame/session.ts';
+import { followEntryLinks, openSession } from './frame/session.ts';
 import { Shell } from './frame/shell.tsx';
 import { applyTheme } from './frame/theme.ts';
 import 'uplot/dist/uPlot.min.css';
@@ -10,5 +10,6 @@ import './style/parts.css';
 
 applyTheme();
 followLinks();
+followEntryLinks();
 render(<Shell />, document.getElementById('app')!);
 void openSession();

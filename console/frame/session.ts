@@ -35,18 +35,36 @@ const PATH = '/console/session';
 /** Where who runs the service begins, without an organization. */
 export const OPERATIONS = '/console/o/operator/operations';
 
-/** Asks for the session; a one-time link in the address signs in first. */
+/**
+ * Asks for the session. A one-time link in the address then adds its organization to it, or makes one; such a link may
+ * also be opened in a tab that shows the console already, which loads nothing anew.
+ */
 export async function openSession(): Promise<void> {
-  const code = /^#enter=([\w-]+)$/.exec(location.hash)?.[1];
-  if (code !== undefined) {
-    history.replaceState(null, '', location.pathname + location.search);
-    const why = await signIn({ code });
-    if (why === undefined) return;
-    entryFault.value = t.frame.linkUsed;
-  }
+  const code = codeOfLink();
   const answer = await fetch(PATH).catch(() => undefined);
-  session.value = answer?.ok ? ((await answer.json()) as { session: Session }).session : null;
+  const known = answer?.ok ? ((await answer.json()) as { session: Session }).session : null;
+  if (code !== undefined) await enter(code, known);
+  session.value ??= known;
 }
+
+/** Takes the code out of the address, so that no history holds it. */
+function codeOfLink(): string | undefined {
+  const code = /^#enter=([\w-]+)$/.exec(location.hash)?.[1];
+  if (code !== undefined) history.replaceState(null, '', location.pathname + location.search);
+  return code;
+}
+
+async function enter(code: string, known: Session | null): Promise<void> {
+  const why = await signIn({ code }, known);
+  if (why !== undefined) entryFault.value = why === t.frame.unknownKey ? t.frame.linkUsed : why;
+}
+
+/** Follows one-time links that are opened while the console is. */
+export const followEntryLinks = (): void =>
+  addEventListener('hashchange', () => {
+    const code = codeOfLink();
+    if (code !== undefined) void enter(code, session.peek() ?? null);
+  });
 
 /** Why a one-time link did not open the console. */
 export const entryFault = signal<string | undefined>(undefined);
@@ -54,8 +72,8 @@ export const entryFault = signal<string | undefined>(undefined);
 /** Signs in, into the session that is open. Returns why not. */
 export async function signIn(
   credential: { api_key: string } | { code: string } | { operator_token: string },
+  known = session.peek(),
 ): Promise<string | undefined> {
-  const known = session.value;
   const answer = await fetch(PATH, {
     method: 'POST',
     headers: {
@@ -66,13 +84,16 @@ export async function signIn(
   }).catch(() => undefined);
   if (!answer) return t.frame.unreachable;
   if (answer.ok) {
-    const before = new Set(known?.organizations.map(({ svc_id }) => svc_id));
     const entered = ((await answer.json()) as { session: Session }).session;
     session.value = entered;
     hasEnded.value = false;
     entryFault.value = undefined;
-    const added = entered.organizations.find(({ svc_id }) => !before.has(svc_id));
-    if (added && (known || route.value.slug === undefined)) go(`/console/o/${added.slug}/home`);
+    const opened = answer.headers.get('x-console-organization');
+    const added = entered.organizations.find(({ svc_id }) => svc_id === opened);
+    const { slug } = route.value;
+    // An address of the organization is kept, and of another one if nobody was signed in: it asks for its own key.
+    if (added && slug !== added.slug && (known || slug === undefined))
+      go(`/console/o/${encodeURIComponent(added.slug)}/home`);
     else if (entered.operator && entered.organizations.length === 0) go(OPERATIONS);
     return undefined;
   }

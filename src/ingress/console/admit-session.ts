@@ -23,7 +23,7 @@ import { tokenIn } from './cookie.ts';
 const TOKEN_HEADER = 'x-console-token';
 const ORGANIZATION_HEADER = 'x-console-organization';
 /** In place of an organization's id, for the operator's routes. */
-const OPERATOR = 'operator';
+export const OPERATOR = 'operator';
 const LOOKUP_TIMEOUT_MS = 10_000;
 /** Look-ups of one address at the same time; further ones wait, and are refused once it is over its limit. */
 const lookups = new FairGate({ perKey: 8, waitingPerKey: 200, waitsMs: LOOKUP_TIMEOUT_MS });

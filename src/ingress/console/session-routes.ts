@@ -17,7 +17,7 @@ import { readBody } from '../read-body.ts';
 import { answerOfError } from '../refusals.ts';
 import { requestIdOf } from '../request-id.ts';
 import { send } from '../send-answer.ts';
-import { livesBy, lookUp, presentedBy, type SessionDeps } from './admit-session.ts';
+import { livesBy, lookUp, OPERATOR, presentedBy, type SessionDeps } from './admit-session.ts';
 import { cookieHeader } from './cookie.ts';
 import type { SignInFailures } from './sign-in-failures.ts';
 
@@ -101,7 +101,11 @@ async function enter(deps: Deps, request: Request, response: Response): Promise<
   const maxAge = Math.floor(lives.now.until(signedIn.expiresAt).total('seconds'));
   return {
     body: await sessionView(deps, session),
-    headers: { 'Set-Cookie': cookieHeader(signedIn.token, maxAge, config) },
+    // Which one of the organizations this was: the page of a one-time link goes there.
+    headers: {
+      'Set-Cookie': cookieHeader(signedIn.token, maxAge, config),
+      'X-Console-Organization': signedIn.organizationId ?? OPERATOR,
+    },
   };
 }
 

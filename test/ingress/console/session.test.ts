@@ -75,6 +75,7 @@ describe('signing in', () => {
     const { answer, page } = await signIn({ api_key: org.organization.api_key });
     expect(answer.headers['set-cookie']).toMatch(/^meterstone=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=S/);
     expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.headers['x-console-organization']).toBe(org.organization.organization_id);
     const shown = await call('/console/session', { headers: { cookie: page.cookie } });
     expect(shown.body).toEqual(answer.body);
     expect(shown.body.session).toMatchObject({

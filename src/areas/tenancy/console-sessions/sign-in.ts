@@ -38,13 +38,14 @@ interface KeyRow {
  * Signs a browser in. A living session of its own page gets one more organization, else a new one is made; the token of
  * the cookie is new in any case, so that one set by somebody else is worth nothing. Rule: console.md#signing-in.
  *
- * @returns the token of the cookie, and when the session ends; undefined for an unknown credential
+ * @returns the token of the cookie, when the session ends, and the organization, null for the operator; undefined for an
+ *   unknown credential
  * @throws Refusal 422 api_key too_many_identities
  */
 export async function signIn(
   sql: Sql,
   input: SignIn,
-): Promise<{ token: string; expiresAt: Temporal.Instant } | undefined> {
+): Promise<{ token: string; expiresAt: Temporal.Instant; organizationId: OrganizationId | null } | undefined> {
   return sql.begin(async (tx) => {
     const key = await keyOf(tx, input);
     if (key === undefined) return undefined;
@@ -54,7 +55,8 @@ export async function signIn(
       await tx`
         update console_sessions set operator_digest = ${digestOf(input.operatorToken!)} where id = ${session.id}`;
     } else await addKey(tx, session, key, input);
-    return { token, expiresAt: session.expires_at };
+    const organizationId = key === 'operator' ? null : key.organization_id;
+    return { token, expiresAt: session.expires_at, organizationId };
   });
 }
 
