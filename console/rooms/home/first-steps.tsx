@@ -1,64 +1,57 @@
 import type { ComponentChildren } from 'preact';
 import { to } from '../../frame/route.ts';
-import { can } from '../../frame/session.ts';
+import { can, organization } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { CurlLine } from '../../parts/curl-line.tsx';
 import { Section } from '../../parts/page.tsx';
+import type { Invoice } from '../../parts/records.ts';
 import { t } from '../../texts/en.ts';
+import { DemoButton } from './demo-button.tsx';
 
-interface Some {
-  meta: { total_count: number | null };
+const words = t.home.steps;
+
+interface Step {
+  text: string;
+  done: boolean;
+  content: ComponentChildren;
 }
 
-/** A new organization: the way from nothing to a first invoice, with what is done already. */
-export function FirstSteps() {
-  const ask = (resource: string, path: string) => useRead<Some>(can(resource) ? path : null, { everySeconds: 30 });
-  const metrics = ask('billable_metric', '/billable_metrics?per_page=1');
-  const plans = ask('plan', '/plans?per_page=1');
-  const customers = ask('customer', '/customers?per_page=1');
-  const events = ask('event', '/events?per_page=1');
-  const invoices = ask('invoice', '/invoices?per_page=1');
-  const isDone = ({ data }: { data: Some | undefined }) => (data?.meta.total_count ?? 0) > 0;
-  const steps: { text: string; done: boolean; content: ComponentChildren }[] = [
+/** A new organization: the six steps from nothing to a first invoice, with what is done already. */
+export function FirstSteps({ hasCustomers, newest }: { hasCustomers: boolean; newest: Invoice | undefined }) {
+  const ask = (resource: string, path: string) =>
+    useRead<Record<string, { svc_id: string }[]>>(can(resource) ? path : null, { everySeconds: 30 });
+  const plans = ask('plan', '/plans?per_page=1&count=none').data?.plans ?? [];
+  const events = ask('event', '/events?per_page=1&count=none').data?.events ?? [];
+  const steps: Step[] = [
     {
-      text: t.home.stepMetric,
-      done: isDone(metrics),
+      text: words.open,
+      done: true,
       content: (
         <p class="soft">
-          {t.home.stepMetricAbout}
-          <a href={to('metrics')}>{t.home.stepMetricLink}</a>
+          {words.openAbout} <a href="/docs">{words.openLink}</a>
+        </p>
+      ),
+    },
+    { text: words.look, done: false, content: <DemoButton /> },
+    {
+      text: words.price,
+      done: plans.length > 0,
+      content: (
+        <p class="soft">
+          {words.metricAbout} <a href={to('metrics')}>{words.metricLink}</a>. {words.planAbout}{' '}
+          <a href={to('plans', 'new')}>{words.planLink}</a>.
         </p>
       ),
     },
     {
-      text: t.home.stepPlan,
-      done: isDone(plans),
-      content: (
-        <p class="soft">
-          {t.home.stepPlanAbout}
-          <a href={to('plans', 'new')}>{t.home.stepPlanLink}</a>
-        </p>
-      ),
-    },
-    {
-      text: t.home.stepCustomer,
-      done: isDone(customers),
-      content: (
-        <p class="soft">
-          <a href={to('customers')}>{t.home.stepCustomerLink}</a>
-          {t.home.stepCustomerAfter}
-        </p>
-      ),
-    },
-    {
-      text: t.home.stepUsage,
-      done: isDone(events),
+      text: words.usage,
+      done: events.length > 0,
       content: (
         <>
           <p class="soft">
-            {t.home.stepUsageBefore}
-            <a href={to('events')}>{t.home.stepUsageLink}</a>
-            {t.home.stepUsageAfter}
+            <a href={to('customers')}>{hasCustomers ? words.customerThere : words.customerLink}</a>
+            {words.customerAfter} <a href={to('events')}>{words.eventsLink}</a>
+            {words.eventsAfter}
           </p>
           <CurlLine
             request={{
@@ -71,24 +64,30 @@ export function FirstSteps() {
       ),
     },
     {
-      text: t.home.stepInvoice,
-      done: isDone(invoices),
+      text: words.time,
+      done: newest !== undefined,
+      content: <p class="soft">{organization.value?.sandbox ? words.timeOfSandbox : words.timeOfLive}</p>,
+    },
+    {
+      text: words.invoice,
+      done: newest?.status === 'finalized',
       content: (
         <p class="soft">
-          {t.home.stepInvoiceBefore} <a href={to('invoices')}>{t.home.stepInvoiceLink}</a>
-          {t.home.stepInvoiceAfter}
+          {words.invoiceBefore}{' '}
+          <a href={newest ? to('invoices', newest.svc_id) : to('invoices')}>{words.invoiceLink}</a>
+          {words.invoiceAfter}
         </p>
       ),
     },
   ];
   return (
-    <Section title={t.home.stepsTitle}>
+    <Section title={words.title}>
       <ol class="card steps-list">
         {steps.map(({ text, done, content }) => (
           <li key={text} class={done ? 'done' : ''}>
             <b>
               {text}
-              {done && <span class="unseen">{t.home.stepDone}</span>}
+              {done && <span class="unseen">{words.done}</span>}
             </b>
             <div>{content}</div>
           </li>

@@ -4,7 +4,7 @@ import { useRead } from '../../frame/use-read.ts';
 import { count } from '../../parts/amounts.ts';
 import { Figure } from '../../parts/figure.tsx';
 import { Page, Section } from '../../parts/page.tsx';
-import type { Activity } from '../../parts/records.ts';
+import type { Activity, Invoice } from '../../parts/records.ts';
 import { Shown } from '../../parts/states.tsx';
 import { t } from '../../texts/en.ts';
 import { ActivityList } from '../logs/activity-list.tsx';
@@ -14,6 +14,9 @@ import { MonthFigures } from './month-figures.tsx';
 import { Ageing, Movements } from './movements.tsx';
 import { type Count, OVERVIEW_PATH, type Overview } from './overview.ts';
 
+/** Who has as few customers, and no final invoice, is shown the way to the first one. */
+const MOST_CUSTOMERS_OF_NEW = 3;
+
 /** How is the month, and what needs me? */
 export default function Home() {
   const overview = useRead<{ overview: Overview }>(can('analytic') ? OVERVIEW_PATH : null, { everySeconds: 30 });
@@ -21,11 +24,19 @@ export default function Home() {
     everySeconds: 30,
   });
   const figures = overview.data?.overview;
-  const isNew = figures ? figures.customers.count === 0 : activities.data?.activity_logs.length === 0;
+  const customers = figures?.customers.count ?? 0;
+  // The steps stay until the first invoice is final; with many customers, none is the work of somebody who is new.
+  const mayBeNew = figures ? customers <= MOST_CUSTOMERS_OF_NEW : activities.data?.activity_logs.length === 0;
+  const invoices = useRead<{ invoices: Invoice[] }>(
+    mayBeNew && can('invoice') ? '/invoices?per_page=1&count=none' : null,
+    { everySeconds: 30 },
+  );
+  const newest = invoices.data?.invoices[0];
+  const isNew = mayBeNew && (!can('invoice') || invoices.data !== undefined) && newest?.status !== 'finalized';
   return (
     <Page title={organization.value?.name ?? t.home.title} under={t.home.under}>
-      {isNew && <FirstSteps />}
-      {can('analytic') && !isNew && (
+      {isNew && <FirstSteps hasCustomers={customers > 0} newest={newest} />}
+      {can('analytic') && customers > 0 && (
         <Shown of={overview}>
           {({ overview: { currencies, ...counts } }) => (
             <>
@@ -47,7 +58,7 @@ export default function Home() {
       )}
       <div class="columns">
         <Attention />
-        {figures && !isNew && (
+        {figures && customers > 0 && (
           <div>
             <Movements />
             <Ageing currencies={figures.currencies} />

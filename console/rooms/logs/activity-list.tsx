@@ -1,4 +1,5 @@
 import { to } from '../../frame/route.ts';
+import { money } from '../../parts/amounts.ts';
 import type { Activity } from '../../parts/records.ts';
 import { When } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
@@ -53,9 +54,14 @@ const ROOM_OF_CODE: Record<string, string> = {
 };
 
 function Subject({ of: { resource_type, resource_id, activity_object } }: { of: Activity }) {
-  const { number, code, external_id, name } = activity_object as Record<string, string | undefined>;
+  const { number, code, external_id, name, amount_cents, amount_currency } = activity_object as {
+    amount_cents?: number;
+  } & Record<string, string | undefined>;
+  // A payment has no number of its own.
+  const amount = amount_cents === undefined ? undefined : money(amount_cents, amount_currency);
   const room = ROOM_OF_ID[resource_type];
-  if (room !== undefined) return <a href={to(room, resource_id)}>{number ?? name ?? code ?? t.logs.openRecord}</a>;
+  if (room !== undefined)
+    return <a href={to(room, resource_id)}>{number ?? name ?? code ?? amount ?? t.logs.openRecord}</a>;
   if (resource_type === 'Subscription' && external_id)
     return <a href={to('subscriptions', external_id)}>{external_id}</a>;
   if (ROOM_OF_CODE[resource_type] !== undefined && code)
