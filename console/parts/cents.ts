@@ -21,3 +21,11 @@ export const typedCents = (text: string, currency: string): number | string =>
 
 /** An amount as it stands in a field of a form. */
 export const fieldAmount = (cents: number, currency: string): string => amountText(cents, exponentIn(currency));
+
+/** Units as typed times a price in the smallest unit, half up: `1.5` × 101 is 152; undefined where units are none. */
+export function productCents(units: string, cents: number): number | undefined {
+  const [, whole, fraction = ''] = /^(\d{1,12})(?:\.(\d{1,10}))?$/.exec(units.trim()) ?? [];
+  if (whole === undefined) return undefined;
+  const base = 10n ** BigInt(fraction.length);
+  return Number((BigInt(whole + fraction) * BigInt(cents) * 2n + base) / (base * 2n));
+}

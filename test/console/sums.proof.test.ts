@@ -143,18 +143,33 @@ describe.skipIf(lacksChromium())('rooms of the console that show sums', () => {
     await page.getByRole('heading', { name: 'Set-up' }).waitFor();
     await page.getByText('$99.50').first().waitFor();
     await press(page, 'Bill a customer');
-    await page.getByLabel('External id of the customer').fill('zed');
+    await page.getByLabel('Customer', { exact: true }).fill('zed');
     await page.getByLabel('Units').fill('2');
     await send(page, 'Make the invoice');
     await page.getByText('$199.00').first().waitFor();
   });
 
-  story('a quote is approved, signed and carried out', async (page, root) => {
+  story('a quote of two parts is made, changed, approved, signed and carried out', async (page, root) => {
     await page.goto(`${root}/quotes`);
-    await press(page, 'New quote');
-    await page.locator('dialog').getByLabel('External id of the customer').fill('ada');
-    await page.getByLabel('What is offered').selectOption({ label: 'Add-on: Set-up' });
+    await page.getByRole('link', { name: 'New quote' }).click();
+    await page.getByLabel('Customer', { exact: true }).fill('ada');
+    await page.getByLabel('Kind').selectOption('one_off');
+    await press(page, 'Add an add-on');
+    await page.getByLabel('Units').fill('1.5');
+    await press(page, 'Add an add-on');
+    await page.getByLabel('Price of a unit').last().fill('10');
+    await page.getByText('All together $159.25').waitFor();
+    await expectAccessible(page, 'the editor of quotes');
+    await press(page, 'Create …');
     await send(page, 'Create quote');
+    await page.getByRole('heading', { name: 'Version 1' }).waitFor();
+    const offered = page.getByRole('region', { name: 'Version 1' });
+    expect(await offered.locator('td.number').allTextContents()).toEqual(['$149.25', '$10.00', '$159.25']);
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
+    await page.getByLabel('Units').last().fill('3');
+    await page.getByText('All together $179.25').waitFor();
+    await press(page, 'Save …');
+    await send(page, 'Save');
     await page.getByRole('heading', { name: 'Version 1' }).waitFor();
     await press(page, 'Approve');
     await send(page, 'Approve');
@@ -166,7 +181,8 @@ describe.skipIf(lacksChromium())('rooms of the console that show sums', () => {
     await press(page, 'Carry out');
     await send(page, 'Carry out');
     await gone(page);
-    await page.getByRole('region', { name: 'Orders' }).getByRole('link', { name: 'Invoice' }).waitFor();
+    await page.getByRole('region', { name: 'Orders' }).getByRole('link', { name: 'Invoice' }).click();
+    await page.getByText('$179.25').first().waitFor();
     await page.goto(`${root}/quotes?show=forms`);
     await page.getByRole('region', { name: 'Order forms' }).getByText('signed', { exact: true }).waitFor();
   });

@@ -1,82 +1,8 @@
-import { go, to } from '../../frame/route.ts';
 import type { Offer } from '../../parts/offers.tsx';
-import { customers } from '../../parts/sources.ts';
 import { t } from '../../texts/en.ts';
-import type { Order, OrderForm, Quote, QuoteVersion } from './records.ts';
+import type { Order, OrderForm, QuoteVersion } from './records.ts';
 
 const words = t.quotes;
-
-/** What may be offered. */
-export interface Sold {
-  svc_id: string;
-  code: string;
-  name: string;
-  kind: 'add_on' | 'plan';
-  amount_cents: number;
-  amount_currency: string;
-}
-
-export const makesQuote = (sold: readonly Sold[]): Offer => ({
-  text: words.new,
-  submit: words.create,
-  needs: 'quote',
-  isMain: true,
-  about: sold.length === 0 ? words.noItems : words.createAbout,
-  fields: [
-    { name: 'external_customer_id', label: words.customer, isNeeded: true, from: customers },
-    {
-      name: 'item',
-      label: words.item,
-      type: 'select',
-      hint: words.itemHint,
-      value: sold[0]?.svc_id ?? '',
-      options: sold.map((each) => [
-        each.svc_id,
-        (each.kind === 'plan' ? words.planOption : words.addOnOption)(each.name),
-      ]),
-    },
-    { name: 'units', label: words.units, type: 'number', value: '1', hint: words.unitsHint },
-  ],
-  command: ({ external_customer_id, item, units = '1' }) => {
-    const chosen = sold.find(({ svc_id }) => svc_id === item);
-    return {
-      method: 'POST',
-      path: '/quotes',
-      body: {
-        quote: {
-          external_customer_id,
-          currency: chosen?.amount_currency,
-          ...(chosen?.kind === 'plan'
-            ? { order_type: 'subscription_creation', billing_items: { plans: [planItem(chosen)] } }
-            : { order_type: 'one_off', billing_items: { addOns: chosen ? [addOnItem(chosen, units)] : [] } }),
-        },
-      },
-    };
-  },
-  onDone: (answer) => {
-    const made = (answer as { quote?: Quote }).quote;
-    if (made) go(to('quotes', made.svc_id));
-  },
-});
-
-const planItem = ({ svc_id, code }: Sold) => ({ id: svc_id, localId: code, type: 'plan', payload: { code } });
-
-const WHOLE_NUMBER = /^\d{1,9}$/;
-
-const addOnItem = ({ svc_id, code, amount_cents }: Sold, units: string) => {
-  const number = WHOLE_NUMBER.test(units) ? Number(units) : undefined;
-  return {
-    id: svc_id,
-    localId: code,
-    type: 'add_on',
-    payload: {
-      code,
-      units: number ?? units,
-      unitAmountCents: amount_cents,
-      ...(number === undefined ? {} : { totalAmountCents: number * amount_cents }),
-    },
-  };
-};
 
 const versionPath = ({ svc_id }: QuoteVersion) => `/quote_versions/${svc_id}`;
 

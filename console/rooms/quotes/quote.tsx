@@ -1,7 +1,6 @@
 import { route, setFilters, to } from '../../frame/route.ts';
 import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
-import { decimal, money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Offers } from '../../parts/offers.tsx';
@@ -10,6 +9,7 @@ import { Shown } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { day, When } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
+import { OfferedItems } from './items.tsx';
 import { approves, clones, signs, voidsForm, voidsVersion } from './offers.ts';
 import { OrderTable } from './order.tsx';
 import type { Order, OrderForm, Quote, QuoteVersion, WholeVersion } from './records.ts';
@@ -32,7 +32,16 @@ export function QuotePage({ id }: { id: string }) {
             back={{ href: to('quotes'), text: words.title }}
             under={words.kinds[quote.order_type] ?? quote.order_type}
             actions={
-              current && <Offers of={[approves(current), clones(current), voidsVersion(current, quote.number)]} />
+              current && (
+                <>
+                  {current.status === 'draft' && can('quote', 'write') && (
+                    <a class="button" href={to('quotes', id, 'edit')}>
+                      {t.page.edit}
+                    </a>
+                  )}
+                  <Offers of={[approves(current), clones(current), voidsVersion(current, quote.number)]} />
+                </>
+              )
             }
           >
             <div class="card padded">
@@ -109,26 +118,12 @@ function VersionCard({ of: version }: { of: QuoteVersion }) {
         {version.void_reason && <span class="soft"> {version.void_reason.replaceAll('_', ' ')}</span>}
       </h3>
       <Shown of={reading} rows={2}>
-        {({ quote_version: whole }) => {
-          const items = Object.entries(whole.billing_items ?? {}).flatMap(([kind, list]) =>
-            list.map((item) => ({ kind, ...item })),
-          );
-          return (
-            <>
-              {items.length === 0 && <p class="soft">{words.nothingOffered}</p>}
-              <ul class="prose">
-                {items.map(({ kind, localId, payload }) => (
-                  <li key={`${kind} ${localId}`}>
-                    {words.items[kind] ?? kind} <b>{payload?.code ?? localId}</b>
-                    {payload?.units !== undefined && ` × ${decimal(payload.units)}`}
-                    {payload?.totalAmountCents !== undefined && `: ${money(payload.totalAmountCents, whole.currency)}`}
-                  </li>
-                ))}
-              </ul>
-              {whole.content && <pre class="json">{whole.content}</pre>}
-            </>
-          );
-        }}
+        {({ quote_version: whole }) => (
+          <>
+            <OfferedItems of={whole} />
+            {whole.content && <p class="content">{whole.content}</p>}
+          </>
+        )}
       </Shown>
     </div>
   );

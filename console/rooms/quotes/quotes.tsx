@@ -3,14 +3,13 @@ import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Listing } from '../../parts/listing.tsx';
-import { Offers } from '../../parts/offers.tsx';
 import { Page } from '../../parts/page.tsx';
 import { RecordFilter } from '../../parts/record-filter.tsx';
 import { customers } from '../../parts/sources.ts';
 import { Choices } from '../../parts/table.tsx';
 import { day, When } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
-import { makesQuote, type Sold } from './offers.ts';
+import { QuoteEditor } from './editor.tsx';
 import { OrderTable } from './order.tsx';
 import { QuotePage } from './quote.tsx';
 import type { Order, OrderForm, Quote } from './records.ts';
@@ -18,7 +17,9 @@ import type { Order, OrderForm, Quote } from './records.ts';
 const words = t.quotes;
 
 export default function Quotes() {
-  const { id } = route.value;
+  const { id, tab } = route.value;
+  if (id === 'new') return <QuoteEditor />;
+  if (id !== undefined && tab === 'edit') return <QuoteEditor key={id} id={id} />;
   return id === undefined ? <List /> : <QuotePage key={id} id={id} />;
 }
 
@@ -26,7 +27,17 @@ export default function Quotes() {
 function List() {
   const show = route.value.query.get('show') ?? '';
   return (
-    <Page title={words.title} under={words.under} actions={can('quote', 'write') && <NewQuote />}>
+    <Page
+      title={words.title}
+      under={words.under}
+      actions={
+        can('quote', 'write') && (
+          <a class="button main" href={to('quotes', 'new')}>
+            {words.new}
+          </a>
+        )
+      }
+    >
       <div class="bar">
         <Choices
           label={words.which}
@@ -42,17 +53,6 @@ function List() {
       {show === 'forms' ? <Forms /> : show === 'orders' ? <Orders /> : <QuoteList />}
     </Page>
   );
-}
-
-/** Everything that can be offered is read with the page, so that the form has its choices. */
-function NewQuote() {
-  const addOns = useRead<{ add_ons: Sold[] }>(can('add_on') ? '/add_ons?per_page=100' : null);
-  const plans = useRead<{ plans: Sold[] }>(can('plan') ? '/plans?per_page=100' : null);
-  const sold = [
-    ...(plans.data?.plans ?? []).map((plan) => ({ ...plan, kind: 'plan' as const })),
-    ...(addOns.data?.add_ons ?? []).map((addOn) => ({ ...addOn, kind: 'add_on' as const })),
-  ];
-  return <Offers of={[makesQuote(sold)]} />;
 }
 
 function QuoteList() {

@@ -13,8 +13,14 @@ export interface QuoteVersion {
 
 /** Parts of an offer, in the words in which quotes write them. */
 interface Item {
+  id?: string;
   localId?: string;
-  payload?: { code?: string; units?: number | string; unitAmountCents?: number; totalAmountCents?: number };
+  payload?: Record<string, unknown> & {
+    code?: string;
+    units?: number | string;
+    unitAmountCents?: number;
+    totalAmountCents?: number;
+  };
   overrides?: Record<string, unknown>;
 }
 
