@@ -12,6 +12,11 @@ export interface Room {
   needs?: string;
   /** Only of organizations with this. */
   isThere?: () => boolean;
+  /**
+   * Lists of the room by the words that stand for one in addresses of the API, `ledger/transactions`: the list that is
+   * shown there. Only where no id of a record is such a word.
+   */
+  lists?: Record<string, string>;
   load: () => Promise<{ default: ComponentType }>;
 }
 
@@ -63,6 +68,7 @@ export const ROOMS: readonly Room[] = [
     letter: 'y',
     group: 'work',
     needs: 'payment',
+    lists: { requests: 'requests', campaigns: 'campaigns', inbound: 'inbound' },
     load: () => import('../rooms/payments/payments.tsx'),
   },
   {
@@ -79,6 +85,7 @@ export const ROOMS: readonly Room[] = [
     letter: 'q',
     group: 'work',
     needs: 'quote',
+    lists: { forms: 'forms', orders: 'orders' },
     load: () => import('../rooms/quotes/quotes.tsx'),
   },
   {
@@ -167,6 +174,7 @@ export const ROOMS: readonly Room[] = [
     letter: 'b',
     group: 'run',
     needs: 'audit',
+    lists: { findings: '', runs: 'runs' },
     load: () => import('../rooms/audit/audit.tsx'),
   },
   {
@@ -175,6 +183,7 @@ export const ROOMS: readonly Room[] = [
     letter: 'j',
     group: 'run',
     needs: 'ledger',
+    lists: { transactions: 'entries', entries: 'entries', accounts: 'accounts', trial_balance: '' },
     load: () => import('../rooms/ledger/ledger.tsx'),
   },
   {

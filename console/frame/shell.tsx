@@ -12,7 +12,7 @@ import { forgetRequests } from './requests.ts';
 import { mayOpen, ROOMS, type Room } from './rooms.ts';
 import { go, route, to } from './route.ts';
 import { SearchBox, searchIsOpen } from './search-box.tsx';
-import { hasEnded, OPERATIONS, organization, session, signOut } from './session.ts';
+import { entryFault, hasEnded, OPERATIONS, organization, session, signOut } from './session.ts';
 import { SignIn, SignInAgain } from './sign-in.tsx';
 import { themeChoice, themes } from './theme.ts';
 
@@ -62,6 +62,20 @@ function Frame() {
         {isOffline.value && (
           <p class="banner" role="alert">
             {t.frame.offline}
+          </p>
+        )}
+        {entryFault.value && (
+          <p class="banner" role="alert">
+            {entryFault.value}{' '}
+            <button
+              type="button"
+              class="quiet small"
+              onClick={() => {
+                entryFault.value = undefined;
+              }}
+            >
+              {t.parts.close}
+            </button>
           </p>
         )}
         <main id="content">
@@ -201,7 +215,7 @@ function OrganizationSwitch() {
 const loaded = new Map<string, ComponentType>();
 
 function OpenRoom() {
-  const { room: name, id } = route.value;
+  const { room: name, id, tab } = route.value;
   const room = ROOMS.find((each) => each.name === name);
   useMemo(forgetRequests, [name, id]);
   if (!room)
@@ -213,7 +227,19 @@ function OpenRoom() {
       </Page>
     );
   if (!mayOpen(room)) return <MayNot room={room} />;
+  const list = id === undefined ? undefined : own(room.lists, id);
+  if (list !== undefined)
+    return <Moved href={tab === undefined ? to(name, undefined, undefined, { show: list }) : to(name, tab)} />;
   return <Loaded key={name} room={room} />;
+}
+
+const own = (lists: Record<string, string> = {}, word: string): string | undefined =>
+  Object.hasOwn(lists, word) ? lists[word] : undefined;
+
+/** An address that stands for another one. */
+function Moved({ href }: { href: string }) {
+  useEffect(() => go(href, { replaces: true }), [href]);
+  return <Loading />;
 }
 
 function MayNot({ room }: { room: Room }) {

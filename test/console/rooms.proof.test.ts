@@ -151,6 +151,11 @@ describe.skipIf(lacksChromium())('rooms of the console', () => {
     await page.getByText('balanced', { exact: true }).waitFor();
     const total = `$${(cents / 100).toLocaleString('en-US', { minimumFractionDigits: 2 })}`;
     expect(await page.locator('tfoot td').allTextContents()).toEqual(['Total', total, total]);
+    await page.goto(`${root}/ledger/transactions`);
+    await page.getByRole('region', { name: 'Entries' }).waitFor();
+    await page.goto(`${root}/ledger/transactions/${company.transactionId}`);
+    await page.getByRole('heading', { name: 'Lines' }).or(page.locator('tfoot')).first().waitFor();
+    await page.goto(`${root}/ledger`);
     await page.getByLabel('At the end of').fill('2029-12-31');
     await page.getByText('Nothing was booked until the end of this day.').waitFor();
     await page.getByLabel('At the end of').fill('');
@@ -293,7 +298,11 @@ describe.skipIf(lacksChromium())('rooms of the console', () => {
     'settings',
     'settings/entities',
     'settings/taxes',
+    'settings/sections',
     'settings/providers',
+    'settings/portal',
+    'settings/mails',
+    'settings/webhook-keys',
     'settings/retention',
     'customers/ada/credit-notes',
     'customers/nevada/wallets',

@@ -1,5 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
+import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeOneTimeLink } from '../../src/areas/tenancy/console-sessions/one-time-links.ts';
 import { buildOnce } from '../support/build-once.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -112,6 +114,24 @@ describe.skipIf(lacksChromium())('the console in a browser', () => {
     await context.close();
   });
 
+  test('an empty sandbox is filled with an example of two months by one button', { timeout: 300_000 }, async () => {
+    const empty = await service.org({ sandbox: true, name: 'Example' });
+    const { page, context, complaints, foreign } = await openPage(browser);
+    context.setDefaultTimeout(240_000);
+    await signIn(page, empty.organization.api_key);
+    expect(await page.locator('.steps-list > li').count()).toBe(6);
+    await page.getByRole('button', { name: 'Fill this sandbox with an example' }).click();
+    await page.getByText('Revenue this month').waitFor();
+    expect(await page.getByRole('heading', { name: 'From nothing to the first invoice' }).count()).toBe(0);
+    expect([complaints, foreign]).toEqual([[], []]);
+    const [customers, invoices, payments] = await Promise.all(
+      ['customers', 'invoices', 'payments'].map(async (list) => (await empty.get(`/${list}?per_page=100`)).body[list]),
+    );
+    expect([customers.length, invoices.length, payments.length]).toEqual([12, 24, 10]);
+    expect(new Set(invoices.map(({ status }: { status: string }) => status))).toEqual(new Set(['finalized']));
+    await context.close();
+  });
+
   test('a payment recorded by a double click is one payment', async () => {
     const { page, context } = await openPage(browser);
     const root = await signIn(page);
@@ -125,16 +145,40 @@ describe.skipIf(lacksChromium())('the console in a browser', () => {
     await context.close();
   });
 
+  test('a one-time link signs in, also in a tab that shows the console, and keeps what it is signed in to', async () => {
+    const other = await service.org({ name: 'Another' });
+    const link = async (organization: string) =>
+      (await makeOneTimeLink(service.sql, { organization }, Temporal.Now.instant())).path;
+    const { page, context } = await openPage(browser);
+    await page.goto(`${service.url}/console`);
+    await page.getByLabel('API key').waitFor();
+    const first = await link('First Hour');
+    // The address differs in its fragment alone, so the browser loads nothing.
+    await page.goto(service.url + first);
+    await page.getByRole('heading', { name: 'First Hour', level: 1 }).waitFor();
+    expect(page.url()).not.toContain('enter=');
+    await page.goto(service.url + (await link(other.organization.organization_id)));
+    await page.getByRole('heading', { name: 'Another', level: 1 }).waitFor();
+    // The link of an organization that is signed in to already leads there.
+    await page.goto(service.url + (await link('First Hour')));
+    await page.getByRole('heading', { name: 'First Hour', level: 1 }).waitFor();
+    await page.locator('.switch summary').click();
+    await page.locator('.switch .sheet').getByRole('link', { name: 'Another' }).waitFor();
+    await page.goto(service.url + first);
+    await page.getByText('This link was used already or is older than 10 minutes.').waitFor();
+    await context.close();
+  });
+
   test('what is refused stands beside its field, and what was typed stays', async () => {
     const { page, context } = await openPage(browser);
     const root = await signIn(page);
     await page.goto(`${root}/customers`);
     await page.getByRole('button', { name: 'New customer' }).click();
     await page.getByLabel('External id').fill('bob');
-    await page.getByLabel('Email').fill('nobody');
+    await page.locator('dialog').getByLabel('Email').fill('nobody');
     await page.getByRole('button', { name: 'Create customer' }).click();
     await page.getByText('Some values were refused.').waitFor();
-    const email = page.getByLabel('Email');
+    const email = page.locator('dialog').getByLabel('Email');
     expect(await email.getAttribute('aria-invalid')).toBe('true');
     expect([await email.inputValue(), await page.getByLabel('External id').inputValue()]).toEqual(['nobody', 'bob']);
     await context.close();

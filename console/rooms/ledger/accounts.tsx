@@ -1,10 +1,10 @@
 import { route, searchOf, to } from '../../frame/route.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { money } from '../../parts/amounts.ts';
-import { Empty, Shown } from '../../parts/states.tsx';
+import { Shown } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { t } from '../../texts/en.ts';
-import { AtDay, balancesAsked } from './at-day.tsx';
+import { AtDay, balancesAsked, NothingBooked } from './at-day.tsx';
 import { AccountName } from './cells.tsx';
 import type { Account } from './records.ts';
 
@@ -20,9 +20,7 @@ export function Accounts() {
       <Shown of={reading} rows={8}>
         {({ ledger_accounts: accounts }) =>
           accounts.length === 0 ? (
-            <Empty title={words.none}>
-              <p class="soft">{at ? words.noneUntilHint : words.noneHint}</p>
-            </Empty>
+            <NothingBooked />
           ) : (
             <Table
               label={words.accounts}

@@ -1,4 +1,5 @@
 import { type Filters, route } from '../../frame/route.ts';
+import { Empty } from '../../parts/states.tsx';
 import { Choices, DateField } from '../../parts/table.tsx';
 import { t } from '../../texts/en.ts';
 
@@ -27,3 +28,12 @@ export const balancesAsked = (): Filters => {
   const { query } = route.value;
   return { at: query.get('at'), basis: query.get('at') ? query.get('basis') : undefined };
 };
+
+/** No balances: nothing was booked at all, or nothing until the day that is chosen. */
+export function NothingBooked() {
+  return (
+    <Empty title={words.none}>
+      <p class="soft">{route.value.query.get('at') ? words.noneUntilHint : words.noneHint}</p>
+    </Empty>
+  );
+}

@@ -3,10 +3,10 @@ import { useRead } from '../../frame/use-read.ts';
 import { money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Section } from '../../parts/page.tsx';
-import { Empty, Shown } from '../../parts/states.tsx';
+import { Shown } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { t } from '../../texts/en.ts';
-import { AtDay, balancesAsked } from './at-day.tsx';
+import { AtDay, balancesAsked, NothingBooked } from './at-day.tsx';
 import { AccountName } from './cells.tsx';
 import type { TrialBalance } from './records.ts';
 
@@ -22,9 +22,7 @@ export function TrialBalances() {
       <Shown of={reading} rows={8}>
         {({ trial_balance: { currencies } }) =>
           currencies.length === 0 ? (
-            <Empty title={words.none}>
-              <p class="soft">{at ? words.noneUntilHint : words.noneHint}</p>
-            </Empty>
+            <NothingBooked />
           ) : (
             currencies.map((book) => <Book key={book.currency} of={book} at={at} />)
           )
