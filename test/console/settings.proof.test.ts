@@ -30,7 +30,10 @@ describe.skipIf(lacksChromium())('settings of the console', () => {
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.locator('header.page h1').waitFor();
       await page.getByRole('navigation', { name: 'Rooms' }).getByRole('link', { name: 'Settings' }).click();
-      await page.getByRole('link', { name, exact: true }).last().click();
+      await page
+        .getByRole('navigation', { name: 'Parts of this page' })
+        .getByRole('link', { name, exact: true })
+        .click();
       await play(page);
       expect([complaints, foreign]).toEqual([[], []]);
       await context.close();
@@ -43,8 +46,8 @@ describe.skipIf(lacksChromium())('settings of the console', () => {
   part('a section that invoices carry is made and changed', 'Custom sections', async (page) => {
     await page.getByText('No custom sections yet').waitFor();
     await press(page, 'New section');
-    await page.getByLabel('Name').fill('Bank account');
-    await page.getByLabel('Code').fill('bank');
+    await page.locator('dialog').getByLabel('Name').fill('Bank account');
+    await page.locator('dialog').getByLabel('Code').fill('bank');
     await page.getByLabel('Text on the invoice').fill('IBAN DE00');
     await send(page, 'Create section');
     await page.getByRole('cell', { name: 'IBAN DE00' }).waitFor();
@@ -80,7 +83,8 @@ describe.skipIf(lacksChromium())('settings of the console', () => {
   });
 
   part('the sender of mails is set here too', 'Mails', async (page) => {
-    await page.getByLabel('Name of the sender').or(page.getByLabel('Name')).first().waitFor();
+    await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+    await page.getByLabel('Name', { exact: true }).waitFor();
   });
 
   part('the secret of webhooks is shown when it is asked for, and replaced', 'Webhook keys', async (page) => {

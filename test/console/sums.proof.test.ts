@@ -164,6 +164,7 @@ describe.skipIf(lacksChromium())('rooms of the console that show sums', () => {
     await send(page, 'Create quote');
     await page.getByRole('heading', { name: 'Version 1' }).waitFor();
     const offered = page.getByRole('region', { name: 'Version 1' });
+    await offered.getByRole('link', { name: 'setup' }).first().waitFor();
     expect(await offered.locator('td.number').allTextContents()).toEqual(['$149.25', '$10.00', '$159.25']);
     await page.getByRole('link', { name: 'Edit', exact: true }).click();
     await page.getByLabel('Units').last().fill('3');
