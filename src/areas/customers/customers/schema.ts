@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { isCurrency } from '../../../engine/money/currency.ts';
+import { isCountry } from '../../../engine/places/countries.ts';
 import { booleanFilter, listFilter, metadataFilter, textFilter } from '../../../platform/lists/filters.ts';
 import { countedPageQuery } from '../../../platform/lists/pagination.ts';
 import { CONTRACT_PROVIDERS } from '../../../platform/payments/contract-providers.ts';
 import { EMULATING_TYPES } from '../../../platform/payments/providers.ts';
 import { list } from '../../../platform/schema/bounded.ts';
-import { isCountry } from '../../../engine/places/countries.ts';
 import { elementErrors } from '../../../platform/schema/element-errors.ts';
 import {
   boolean,

@@ -1,6 +1,6 @@
+import { COUNTRIES } from '../../../../engine/places/countries.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { type Html, html } from '../../../../platform/html.ts';
-import { COUNTRIES } from '../../../../engine/places/countries.ts';
 import { type CustomerRow, readCustomer } from '../../../customers/customers/queries.ts';
 import { type Frame, formOf, framed, may, ownNameOf } from '../frame.ts';
 import { button, factsOf, headOf } from '../parts.ts';
