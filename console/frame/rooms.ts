@@ -13,8 +13,8 @@ export interface Room {
   /** Only of organizations with this. */
   isThere?: () => boolean;
   /**
-   * Lists of the room by the words that stand for one in addresses of the API, `ledger/transactions`: the list that is
-   * shown there. Only where no id of a record is such a word.
+   * Lists of the room by the words that stand for one in paths of the API, such as `transactions` of the ledger. Only
+   * where no id of a record can be such a word.
    */
   lists?: Record<string, string>;
   load: () => Promise<{ default: ComponentType }>;

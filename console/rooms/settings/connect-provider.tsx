@@ -31,7 +31,9 @@ const CHOICES: Record<string, readonly (readonly [string, string])[]> = {
 };
 const FLAGS = ['supports_3ds', 'require_terms_of_service_consent'];
 
-const nameOf = (type: string) => words.providerNames[type] ?? type;
+/** What a type of connection is called: its own name, but for those that are ours. */
+export const providerName = (type: string): string =>
+  words.providerNames[type] ?? type.charAt(0).toUpperCase() + type.slice(1);
 const labelOf = (name: string) => words.providerFields[name] ?? name.replaceAll('_', ' ');
 
 /** Connects a provider: which one is asked first, then what it needs. */
@@ -51,7 +53,7 @@ export function ConnectProvider({ onClose }: { onClose: () => void }) {
                   name: 'type',
                   label: words.chooseProvider,
                   type: 'select',
-                  options: types.map((each) => [each.type, nameOf(each.type)] as const),
+                  options: types.map((each) => [each.type, providerName(each.type)] as const),
                 }}
                 value={type.type}
                 onInput={(text) => {
@@ -75,7 +77,7 @@ export function ConnectProvider({ onClose }: { onClose: () => void }) {
 
 function TypeForm({ of: { type, secrets, settings }, onClose }: { of: ProviderType; onClose: () => void }) {
   const fields: Field[] = [
-    { name: 'name', label: words.name, value: nameOf(type), isNeeded: true },
+    { name: 'name', label: words.name, value: providerName(type), isNeeded: true },
     { name: 'code', label: words.code, value: type, isNeeded: true, hint: words.providerCodeHint },
     ...secrets.map(({ name, mandatory }) => ({
       name,
@@ -93,7 +95,7 @@ function TypeForm({ of: { type, secrets, settings }, onClose }: { of: ProviderTy
   ];
   return (
     <CommandForm
-      submit={words.connectTitle(nameOf(type))}
+      submit={words.connectTitle(providerName(type))}
       fields={fields}
       onCancel={onClose}
       command={(values) => ({

@@ -5,7 +5,7 @@ import { Action } from '../../parts/form.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { type Offer, Offers } from '../../parts/offers.tsx';
 import { t } from '../../texts/en.ts';
-import { ConnectProvider } from './connect-provider.tsx';
+import { ConnectProvider, providerName } from './connect-provider.tsx';
 
 const words = t.settings;
 
@@ -38,10 +38,8 @@ const ends = ({ code }: Provider): Offer => ({
 });
 
 /** A sandbox's double appears as the provider that it behaves like. */
-const providerName = (type: string, emulates: string | null): string => {
-  const name = words.providerNames[type] ?? type;
-  return emulates === null ? name : words.behavesLike(name, words.providerNames[emulates] ?? emulates);
-};
+const kindOf = (type: string, emulates: string | null): string =>
+  emulates === null ? providerName(type) : words.behavesLike(providerName(type), providerName(emulates));
 
 /** Who collects the money. */
 export function Providers() {
@@ -66,7 +64,7 @@ export function Providers() {
               </>
             ),
           },
-          { head: words.type, cell: ({ type, emulates }) => providerName(type, emulates) },
+          { head: words.type, cell: ({ type, emulates }) => kindOf(type, emulates) },
           {
             head: words.state,
             cell: ({ status, last_error }) => (

@@ -87,9 +87,6 @@ export const settings = {
   connectAbout: 'Its secrets are sealed and never shown again.',
   providerNames: {
     sandbox: 'Sandbox (test payments)',
-    stripe: 'Stripe',
-    gocardless: 'GoCardless',
-    adyen: 'Adyen',
     custom: 'Your own provider',
   } as Record<string, string>,
   providerFields: {

@@ -38,8 +38,8 @@ interface KeyRow {
  * Signs a browser in. A living session of its own page gets one more organization, else a new one is made; the token of
  * the cookie is new in any case, so that one set by somebody else is worth nothing. Rule: console.md#signing-in.
  *
- * @returns the token of the cookie, when the session ends, and the organization, null for the operator; undefined for an
- *   unknown credential
+ * @returns the token of the cookie, when the session ends, and the organization, null for the operator; undefined for
+ *   an unknown credential
  * @throws Refusal 422 api_key too_many_identities
  */
 export async function signIn(
