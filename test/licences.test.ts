@@ -34,7 +34,7 @@ const READ_BY_HAND: Record<string, { states: string | undefined; reason: string 
     reason: 'Bitstream Vera licence: a font may be used, embedded and passed on, only not sold by itself',
   },
   ...Object.fromEntries(
-    ['jp', 'kr', 'sc'].map((script) => [`@embedpdf/fonts-${script}`, { states: 'OFL-1.1', reason: OFL }]),
+    ['jp', 'kr', 'latin', 'sc'].map((script) => [`@embedpdf/fonts-${script}`, { states: 'OFL-1.1', reason: OFL }]),
   ),
   argparse: { states: 'Python-2.0', reason: 'licence of Python 2: asks for a notice only' },
   'png-js': { states: undefined, reason: 'its package.json is silent, its LICENSE file is that of MIT' },

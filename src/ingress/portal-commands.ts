@@ -1,4 +1,5 @@
 import express, { type Express, type Request, type Response } from 'express';
+import { methodName } from '../areas/customers/payment-methods/method-name.ts';
 import { findMethod } from '../areas/customers/payment-methods/queries.ts';
 import { payLink } from '../areas/messaging/mails/pay-link.ts';
 import { PORTAL_PATH } from '../areas/messaging/mails/portal-token.ts';
@@ -11,7 +12,6 @@ import { documentsPage } from '../areas/reporting/customer-portal/documents/page
 import { addressOf, type Frame, may } from '../areas/reporting/customer-portal/frame.ts';
 import { noticePage } from '../areas/reporting/customer-portal/layout.ts';
 import { openingPage, pendingPage, saidOf } from '../areas/reporting/customer-portal/messages.ts';
-import { methodName } from '../areas/reporting/customer-portal/methods/method-name.ts';
 import { methodsPage } from '../areas/reporting/customer-portal/methods/page.ts';
 import { formKey, isOwnNonce } from '../areas/reporting/customer-portal/nonce.ts';
 import { overviewPage } from '../areas/reporting/customer-portal/overview/page.ts';
@@ -241,7 +241,7 @@ async function reviewTopUp(form: Form): Promise<Reply> {
   const shown = {
     amountCents: read.amountCents,
     nonce: form.nonce,
-    method: method && methodName(frame.language, method),
+    method: method && methodName(method, frame.language.words),
   };
   return { status: 200, text: reviewPage(standingOn(frame, `wallets/${wallet.id}`), wallet, shown) };
 }

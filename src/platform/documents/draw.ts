@@ -4,7 +4,7 @@ import { type DocumentFonts, fontsFor } from './fonts.ts';
 import { attachXml, HYBRID_SUBSET, metadataTitle, type OpenPdf } from './hybrid.ts';
 import type { DocumentModel } from './model.ts';
 import { namedFont } from './opened-fonts.ts';
-import { definitionOf } from './page-layout.ts';
+import { layoutOf } from './page-layout.ts';
 
 /** The version of PDF on which PDF/A-3 is based. */
 const HYBRID_VERSION = '1.7';
@@ -41,10 +41,13 @@ async function drawIn(fonts: DocumentFonts, model: DocumentModel, xml: Uint8Arra
   for (const file of files) virtualfs.writeFileSync(file, namedFont(file));
   pdfmake.setUrlAccessPolicy(() => false);
   pdfmake.setLocalAccessPolicy((path) => files.has(path));
+  const inked = (definition: TDocumentDefinitions) =>
+    xml === null ? pdfmake.createPdf(definition).getBuffer() : drawHybrid(definition, xml);
   const drawn = async (logo: string | null) => {
-    const definition = definitionOf({ ...model, logo }, fonts);
-    if (xml === null) return pdfmake.createPdf(definition).getBuffer();
-    return drawHybrid(definition, xml);
+    const layout = layoutOf({ ...model, logo }, fonts);
+    const bytes = await inked(layout.definition);
+    if (!layout.isEndApart()) return bytes;
+    return inked(layoutOf({ ...model, logo }, fonts, { hasHeadAtEnd: true }).definition);
   };
   if (model.logo === null) return drawn(null);
   try {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { openFont } from './opened-fonts.ts';
 
-export type FontName = 'main' | 'own' | 'japanese' | 'korean' | 'chinese';
+export type FontName = 'main' | 'wide' | 'own' | 'japanese' | 'korean' | 'chinese';
 
 interface FontFiles {
   normal: string;
@@ -28,13 +28,15 @@ const resolve = createRequire(import.meta.url).resolve;
 const dejavu = (style: string) =>
   join(dirname(resolve('dejavu-fonts-ttf/package.json')), 'ttf', `DejaVuSansCondensed${style}.ttf`);
 // These packages export only their index in dist/, beside which fonts/ lies.
-const noto = (name: string, file: string): FontFiles => {
+const noto = (name: string, file: string, form: 'otf' | 'ttf' = 'otf'): FontFiles => {
   const folder = join(dirname(resolve(name)), '..', 'fonts');
-  return { normal: join(folder, `${file}-Regular.otf`), bold: join(folder, `${file}-Bold.otf`) };
+  return { normal: join(folder, `${file}-Regular.${form}`), bold: join(folder, `${file}-Bold.${form}`) };
 };
 
 const FILES: Record<Exclude<FontName, 'own'>, () => FontFiles> = {
-  main: () => ({ normal: dejavu(''), bold: dejavu('-Bold') }),
+  main: () => noto('@embedpdf/fonts-latin', 'NotoSans', 'ttf'),
+  // Scripts and signs that the main one lacks: Hebrew, Arabic, Armenian, Georgian, arrows, boxes.
+  wide: () => ({ normal: dejavu(''), bold: dejavu('-Bold') }),
   japanese: () => noto('@embedpdf/fonts-jp', 'NotoSansJP'),
   korean: () => noto('@embedpdf/fonts-kr', 'NotoSansKR'),
   // The only font with every sign of the basic block, including traditional forms, so it comes after the others.
@@ -58,13 +60,15 @@ export function fontsFor(words: string, ownFont: string | null): DocumentFonts {
     name === 'own' ? { normal: ownFont!, bold: ownFont! } : FILES[name]();
   const missing = new Set<string>();
   return {
-    files: Object.fromEntries((['main', ...eastAsian] as const).map((name) => [name, filesOf(name)])),
+    files: Object.fromEntries((['main', 'wide', ...eastAsian] as const).map((name) => [name, filesOf(name)])),
     missing,
     fontOf(character) {
-      const order: FontName[] = EAST_ASIAN.test(character) ? [...eastAsian, 'main'] : ['main', ...eastAsian];
+      const order: FontName[] = EAST_ASIAN.test(character)
+        ? [...eastAsian, 'main', 'wide']
+        : ['main', 'wide', ...eastAsian];
       const found = order.find((name) => covers(filesOf(name).normal, character));
       if (found === undefined && !INVISIBLE.test(character)) missing.add(character);
-      return found ?? 'main';
+      return found ?? 'wide';
     },
   };
 }

@@ -9,6 +9,7 @@ export interface DocumentModel {
   number: string;
   /** Data URI of a PNG or JPEG. */
   logo: string | null;
+  paper: 'A4' | 'LETTER';
   facts: readonly Fact[];
   parties: readonly Party[];
   headline: Headline | null;
@@ -24,7 +25,7 @@ export interface DocumentModel {
 export interface Headline {
   text: string;
   note: string;
-  /** Where it is paid. */
+  /** Where it is paid; also as a code for the camera of a phone. */
   link?: { text: string; url: string };
 }
 

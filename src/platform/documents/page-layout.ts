@@ -4,7 +4,7 @@ import type { Column, DocumentModel, DocumentTable, Note, Party, Row, Total } fr
 import { runsOf } from './runs.ts';
 
 const PAGE_MARGIN = 42;
-const PAGE_WIDTH = 595.28 - 2 * PAGE_MARGIN;
+const PAPER_WIDTHS: Record<DocumentModel['paper'], number> = { A4: 595.28, LETTER: 612 };
 const TEXT_SIZE = 8.5;
 const SMALL_SIZE = 7.5;
 const INK = '#1c2430';
@@ -25,19 +25,37 @@ const INDENTS: Record<Row['kind'], number> = { heading: 0, line: 0, part: 10, de
 const MOST_TOTALS_TOGETHER = 25;
 /** How many characters of a text stay on one page together, about half a page in the narrowest first column. */
 const MOST_CHARACTERS_TOGETHER = 1000;
+/** How many totals, and rows of the last amount with its details, stay on one page together. */
+const MOST_ROWS_AT_END = 20;
+/** Largest side of the code that leads to where it is paid: of up to 150 letters each module has two points. */
+const CODE_SIZE = 92;
 /** How many rows of a figure column are measured for its width; more would cost more than they help. */
 const ROWS_MEASURED = 5000;
 
+/** The description of a document, and how its pages fell once it is drawn. */
+export interface PageLayout {
+  definition: TDocumentDefinitions;
+  /** Whether the last row stands on another page than the one before it, together with the totals. */
+  isEndApart(): boolean;
+}
+
 /**
- * The page description of a document: A4, one table for each group of lines with its head repeated on every page,
- * totals kept together, page numbers at the foot.
+ * The page description of a document: one table for each group of lines with its head repeated on every page, totals
+ * kept together, and with the last amount, so that no page begins with totals alone; page numbers at the foot.
+ *
+ * hasHeadAtEnd  whether the last row has a head of its own, since it begins a page
  */
-export function definitionOf(model: DocumentModel, fonts: DocumentFonts): TDocumentDefinitions {
+export function layoutOf(model: DocumentModel, fonts: DocumentFonts, { hasHeadAtEnd = false } = {}): PageLayout {
   const text = (value: string) => runsOf(value, fonts);
-  return {
+  const widths = widthsOf(model);
+  const tables = model.tables.filter(({ rows }) => rows.length > 0);
+  const end = endOf(tables, model.totals);
+  const whole = end === undefined ? tables : tables.slice(0, -1);
+  const pages = new Map<string, number[]>();
+  const definition: TDocumentDefinitions = {
     info: { title: `${model.title} ${model.number}`, creator: 'Meterstone', producer: 'Meterstone' },
     language: model.language,
-    pageSize: 'A4',
+    pageSize: model.paper,
     pageMargins: [PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 54],
     defaultStyle: { font: 'main', fontSize: TEXT_SIZE, color: INK, lineHeight: 1.2 },
     footer: (page: number, pages: number): Content => ({
@@ -55,13 +73,58 @@ export function definitionOf(model: DocumentModel, fonts: DocumentFonts): TDocum
     }),
     content: withoutLastMargin([
       ...headOf(model, text),
-      ...model.tables
-        .filter(({ rows }) => rows.length > 0)
-        .map((table) => tableOf(table, model.columns, widthsOf(model), text)),
-      totalsOf(model.totals, text),
+      ...whole.map((table) => tableOf(table, { columns: model.columns, widths, text })),
+      ...(end === undefined
+        ? [totalsOf(model.totals, text)]
+        : endWithTotals(end, model, { columns: model.columns, widths, text, hasHeadAtEnd })),
       ...model.notes.map((note) => noteOf(note, text)),
     ]),
+    // Only looks: nothing is moved by it.
+    pageBreakBefore: ({ id, pageNumbers }) => {
+      if (id) pages.set(id, pageNumbers);
+      return false;
+    },
   };
+  return {
+    definition,
+    isEndApart: () => {
+      const [before, at] = [pages.get(BEFORE_END)?.at(-1), pages.get(AT_END)?.[0]];
+      return before !== undefined && at !== undefined && before !== at;
+    },
+  };
+}
+
+const BEFORE_END = 'before the end';
+const AT_END = 'at the end';
+
+/** The last table in two parts: up to its last amount, and that amount with its details. */
+interface End {
+  table: DocumentTable;
+  from: number;
+}
+
+/** Undefined where the last amount with the totals would be too high to stay together. */
+function endOf(tables: readonly DocumentTable[], totals: readonly Total[]): End | undefined {
+  const table = tables.at(-1);
+  if (table === undefined) return undefined;
+  const from = table.rows.findLastIndex(startsBlock);
+  const rows = table.rows.slice(from);
+  const characters = rows.reduce((sum, { cells, note = '' }) => sum + cells.join('').length + note.length, 0);
+  const isLow = rows.length + totals.length <= MOST_ROWS_AT_END && characters <= MOST_CHARACTERS_TOGETHER;
+  return from > 0 && isLow ? { table, from } : undefined;
+}
+
+function endWithTotals(
+  { table: { title, rows }, from }: End,
+  { totals }: DocumentModel,
+  { hasHeadAtEnd, ...look }: TableLook & { hasHeadAtEnd: boolean },
+): Block[] {
+  const before = tableOf({ title, rows: rows.slice(0, from) }, { ...look, lastId: BEFORE_END });
+  const last = tableOf({ title: null, rows: rows.slice(from) }, { ...look, lastId: AT_END, hasHead: hasHeadAtEnd });
+  return [
+    { ...before, margin: 0 } as Block,
+    { unbreakable: true, stack: [last, totalsOf(totals, look.text)], margin: [0, 0, 0, 0] },
+  ];
 }
 
 /** A margin that does not fit below the last block would begin a page with nothing but the footer. */
@@ -73,7 +136,7 @@ type Text = (value: string) => Content;
 type Block = Content & object;
 type PageColumn = ContentColumns['columns'][number];
 
-function headOf({ title, number, logo, facts, parties, headline }: DocumentModel, text: Text): Block[] {
+function headOf({ title, number, logo, paper, facts, parties, headline }: DocumentModel, text: Text): Block[] {
   const named: PageColumn = {
     width: '*',
     stack: [
@@ -81,7 +144,7 @@ function headOf({ title, number, logo, facts, parties, headline }: DocumentModel
       { text: text(number), fontSize: 11, color: MUTED },
     ],
   };
-  const partyWidth = (PAGE_WIDTH - (parties.length - 1) * PARTY_GAP) / parties.length;
+  const partyWidth = (roomOf(paper) - (parties.length - 1) * PARTY_GAP) / parties.length;
   const image: PageColumn[] =
     logo === null ? [] : [{ width: 'auto', stack: [{ image: logo, fit: LOGO_BOX, alignment: 'right' }] }];
   return [
@@ -102,16 +165,32 @@ function headOf({ title, number, logo, facts, parties, headline }: DocumentModel
       ? []
       : [
           {
-            stack: [
-              { text: text(headline.text), fontSize: 15, bold: true },
-              { text: text(headline.note), color: MUTED },
-              ...(headline.link === undefined ? [] : [linkOf(headline.link, text)]),
+            columns: [
+              {
+                width: '*',
+                stack: [
+                  { text: text(headline.text), fontSize: 15, bold: true },
+                  { text: text(headline.note), color: MUTED },
+                  ...(headline.link === undefined ? [] : [linkOf(headline.link, text)]),
+                ],
+              },
+              ...(headline.link === undefined ? [] : [codeOf(headline.link.url)]),
             ],
+            columnGap: 16,
             margin: [0, 0, 0, 16],
           } satisfies Block,
         ]),
   ];
 }
+
+/** An address as a code for cameras. */
+const codeOf = (url: string): PageColumn => ({
+  width: 'auto',
+  qr: url,
+  fit: CODE_SIZE,
+  eccLevel: 'L',
+  foreground: INK,
+});
 
 /** A text that opens an address; a text of several fonts in each of its parts. */
 function linkOf({ text: words, url }: { text: string; url: string }, text: Text): Content {
@@ -131,7 +210,18 @@ const partyOf = ({ label, lines }: Party, width: number, text: Text): PageColumn
   ],
 });
 
-function tableOf({ title, rows }: DocumentTable, columns: readonly Column[], widths: number[], text: Text): Block {
+interface TableLook {
+  columns: readonly Column[];
+  widths: number[];
+  text: Text;
+  /** Names its last row. */
+  lastId?: string;
+  /** Whether its columns are labelled. */
+  hasHead?: boolean;
+}
+
+function tableOf({ title, rows }: DocumentTable, look: TableLook): Block {
+  const { columns, widths, text, lastId, hasHead = true } = look;
   const heading = (words: string): TableCell => ({
     text: text(words),
     bold: true,
@@ -148,8 +238,9 @@ function tableOf({ title, rows }: DocumentTable, columns: readonly Column[], wid
       fillColor: SHADE,
     }),
   );
-  const head = title === null ? [labels] : [spanned(heading(title), columns), labels];
-  const body = [...head, ...rows.map((row) => rowOf(row, columns, text))];
+  const head = [...(title === null ? [] : [spanned(heading(title), columns)]), ...(hasHead ? [labels] : [])];
+  const last = rows.length - 1;
+  const body = [...head, ...rows.map((row, index) => rowOf(row, columns, text, index === last ? lastId : undefined))];
   // A block that is kept together and higher than a page would be dropped.
   const isWhole = rows.every(({ cells, note = '' }) =>
     [...cells, note].every((words) => words.length <= MOST_CHARACTERS_TOGETHER),
@@ -158,7 +249,7 @@ function tableOf({ title, rows }: DocumentTable, columns: readonly Column[], wid
   return {
     table: {
       headerRows: head.length,
-      keepWithHeaderRows: isWhole ? 1 : 0,
+      keepWithHeaderRows: isWhole && head.length > 0 ? 1 : 0,
       dontBreakRows: isWhole,
       widths,
       body,
@@ -180,10 +271,10 @@ function tableOf({ title, rows }: DocumentTable, columns: readonly Column[], wid
 
 const startsBlock = (row: Row | undefined): boolean => row !== undefined && row.kind !== 'detail';
 
-function rowOf(row: Row, columns: readonly Column[], text: Text): TableCell[] {
+function rowOf(row: Row, columns: readonly Column[], text: Text, id: string | undefined): TableCell[] {
   const first: TableCell & object = {
     stack: [
-      { text: text(row.cells[0] ?? ''), bold: row.kind === 'heading' },
+      { text: text(row.cells[0] ?? ''), bold: row.kind === 'heading', ...(id === undefined ? {} : { id }) },
       ...(row.note === undefined ? [] : [{ text: text(row.note), color: MUTED, fontSize: SMALL_SIZE }]),
     ],
     margin: [INDENTS[row.kind], 0, 0, 0],
@@ -207,8 +298,11 @@ const spanned = (cell: TableCell, columns: readonly Column[]): TableCell[] => [
   ...columns.slice(1).map((): TableCell => ({})),
 ];
 
+/** Between the margins. */
+const roomOf = (paper: DocumentModel['paper']): number => PAPER_WIDTHS[paper] - 2 * PAGE_MARGIN;
+
 /** Figure columns are as wide as their longest text, equal in all tables; the first column takes the rest. */
-function widthsOf({ columns, tables }: DocumentModel): number[] {
+function widthsOf({ columns, tables, paper }: DocumentModel): number[] {
   const rows = tables.flatMap((table) => table.rows).slice(0, ROWS_MEASURED);
   const figures = columns.slice(1).map(({ label }, index) => {
     const longest = rows.reduce((most, row) => Math.max(most, row.cells[index + 1]?.length ?? 0), 0);
@@ -216,10 +310,10 @@ function widthsOf({ columns, tables }: DocumentModel): number[] {
   });
   const paddings = columns.length * (PADDING_LEFT + PADDING_RIGHT);
   const wanted = figures.reduce((total, width) => total + width, 0);
-  const room = PAGE_WIDTH - paddings - FIRST_COLUMN_MIN;
+  const room = roomOf(paper) - paddings - FIRST_COLUMN_MIN;
   const shrink = Math.min(1, room / wanted);
   const fitting = figures.map((width) => width * shrink);
-  return [PAGE_WIDTH - paddings - fitting.reduce((total, width) => total + width, 0), ...fitting];
+  return [roomOf(paper) - paddings - fitting.reduce((total, width) => total + width, 0), ...fitting];
 }
 
 const totalsOf = (totals: readonly Total[], text: Text): Block => ({

@@ -41,10 +41,10 @@ describe('a text from right to left', () => {
     expect(stretchesOf('Zażółć 株式会社 12')).toBeUndefined();
   });
 
-  test('is set in one run where the main font has all of it', () => {
-    expect(runsOf('דוד לוי', fontsFor('', null))).toBe('דוד\u00a0לוי');
+  test('is set in one run where one font has all of it', () => {
+    expect(runsOf('דוד לוי', fontsFor('', null))).toEqual([{ text: 'דוד\u00a0לוי', font: 'wide' }]);
     expect(runsOf('דוד 株式', fontsFor('', null))).toEqual([
-      { text: 'דוד', font: 'main' },
+      { text: 'דוד', font: 'wide' },
       { text: ' ', font: 'main' },
       { text: '株式', font: 'chinese' },
     ]);

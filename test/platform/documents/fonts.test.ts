@@ -1,15 +1,16 @@
-import { inflateSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { draw } from '../../../src/platform/documents/draw.ts';
 import { fontsFor } from '../../../src/platform/documents/fonts.ts';
 import type { DocumentModel } from '../../../src/platform/documents/model.ts';
 import { runsOf } from '../../../src/platform/documents/runs.ts';
+import { laidOpen } from './laid-open.ts';
 
 const named = (...names: string[]): DocumentModel => ({
   language: 'en',
   title: 'Invoice',
   number: 'ACM-1',
   logo: null,
+  paper: 'A4',
   facts: [{ label: 'Date', value: 'Apr 1, 2026' }],
   parties: [{ label: 'To', lines: names }],
   headline: null,
@@ -21,19 +22,6 @@ const named = (...names: string[]): DocumentModel => ({
 });
 
 const NAMES = ['東京データ株式会社', '성장 요금제', '北京数据有限公司', '臺灣數據股份有限公司'];
-
-/** Everything readable in a PDF: its objects, and its compressed streams laid open. */
-function laidOpen(bytes: Uint8Array): string {
-  const raw = Buffer.from(bytes).toString('latin1');
-  const streams = [...raw.matchAll(/stream\r?\n([\s\S]*?)\r?\nendstream/g)].map(([, data]) => {
-    try {
-      return inflateSync(Buffer.from(data!, 'latin1')).toString('latin1');
-    } catch {
-      return '';
-    }
-  });
-  return raw + streams.join('\n');
-}
 
 test('names in Japanese, Korean and both Chinese scripts are in the PDF as text that can be copied', async () => {
   const { bytes, missing } = await draw(named(...NAMES), null);
@@ -51,7 +39,19 @@ test('names in Japanese, Korean and both Chinese scripts are in the PDF as text 
 
 test('a document without such signs embeds the main font only', async () => {
   const { bytes } = await draw(named('Ada Lovelace Ltd', 'Ђорђе Ωμέγα'), null);
-  expect(laidOpen(bytes)).not.toContain('NotoSans');
+  const fonts = [...laidOpen(bytes).matchAll(/\/BaseFont \/[A-Z]+\+([\w-]+)/g)].map(([, name]) => name);
+  expect([...new Set(fonts)].sort()).toEqual(['NotoSans-Bold', 'NotoSans-Regular']);
+});
+
+test('every character that is set unlooked at is one of the main font', () => {
+  const { fontOf } = fontsFor('', null);
+  const others: string[] = [];
+  for (let code = 32; code < 0x3000; code += 1) {
+    const character = String.fromCodePoint(code);
+    if (runsOf(character, { files: {}, missing: new Set(), fontOf: () => 'wide' }) !== character) continue;
+    if (fontOf(character) !== 'main') others.push(code.toString(16));
+  }
+  expect(others).toEqual([]);
 });
 
 test('letters are copied as they were written, whatever an earlier document wrote by the same glyph', async () => {
@@ -63,11 +63,11 @@ test('letters are copied as they were written, whatever an earlier document wrot
 });
 
 test('characters without a font are listed', async () => {
-  expect((await draw(named('Ada 🙂', 'नमस्ते', '東京'), null)).missing).toBe('🙂नमस्ते');
+  expect((await draw(named('Ada 🙂', 'নমস্তে', '東京'), null)).missing).toBe('🙂নমস্তে');
 });
 
 test('a character without a font is a box of the main font, and never the glyph of none, which PDF/A refuses', async () => {
-  const { bytes } = await draw(named('Ada 🚀 👩\u200d🚀 नमस्ते', '\u202eevil\u202c שלום', '東京 🚀'), null);
+  const { bytes } = await draw(named('Ada 🚀 👩\u200d🚀 নমস্তে', '\u202eevil\u202c שלום', '東京 🚀'), null);
   const set = [...laidOpen(bytes).matchAll(/\[(<[0-9a-f]+>[^\]]*)\] TJ/g)].flatMap(([, text]) =>
     [...text!.matchAll(/<([0-9a-f]+)>/g)].flatMap(([, glyphs]) => glyphs!.match(/.{4}/g) ?? []),
   );

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { draw } from '../../../src/platform/documents/draw.ts';
 import type { DocumentModel, Row, Total } from '../../../src/platform/documents/model.ts';
 import { inLongRun } from '../../support/long-run.ts';
+import { laidOpen } from './laid-open.ts';
 
 // Where a page ends: no document has a page on which nothing stands but its footer.
 
@@ -26,6 +27,7 @@ const document = (rows: readonly Row[], fields: Partial<DocumentModel> = {}): Do
   title: 'Rechnung',
   number: 'ACM-1',
   logo: null,
+  paper: 'A4',
   facts: [
     { label: 'Rechnungsnummer', value: 'ACM-1' },
     { label: 'Rechnungsdatum', value: '01.04.2026' },
@@ -48,6 +50,9 @@ const document = (rows: readonly Row[], fields: Partial<DocumentModel> = {}): Do
 
 /** Height of the foot of a page, where its number stands. */
 const FOOT = 54;
+
+/** Where names of rows and of totals begin. */
+const [ROWS_LEFT, TOTALS_LEFT] = [47, 257.28];
 
 /** Where each piece of text begins on each page, from left and from below. */
 function placesOf(bytes: Uint8Array): { left: number; height: number }[][] {
@@ -83,6 +88,22 @@ describe('documents with many rows have no empty page', () => {
       if (pages.some((texts) => texts === 0)) thin.push([count, pages]);
     }
     expect(thin).toEqual([]);
+  });
+
+  test.each([
+    ['lines', (index: number) => [line(`Position ${index + 1}`)]],
+    ['lines with tiers', (index: number) => [line(`Position ${index + 1}`), tier, tier]],
+  ])('totals stand on a page with the last amount, which has a head there: %s', async (_what, rowsAt) => {
+    const alone: number[] = [];
+    for (let count = 1; count <= MOST_ROWS; count += 1) {
+      const all = Array.from({ length: count }, (_, index) => rowsAt(index)).flat();
+      const pages = placesOf((await draw(document(all), null)).bytes);
+      const withTotals = pages.filter((places) => places.some(({ left }) => Math.abs(left - TOTALS_LEFT) < 1));
+      const rows = withTotals.map((places) => places.filter(({ left }) => Math.abs(left - ROWS_LEFT) < 1).length);
+      // The head with its row, or only the row where the page has more of them.
+      if (rows.length !== 1 || rows[0]! < 2) alone.push(count);
+    }
+    expect(alone).toEqual([]);
   });
 
   test('a document with many totals loses none of them', async () => {
@@ -128,6 +149,23 @@ describe('the link below what is due', () => {
     ].map(([, each]) => each);
     expect(found.length).toBeGreaterThan(0);
     expect(new Set(found)).toEqual(new Set([url]));
+  });
+
+  test('a code for cameras stands beside it, of modules that a camera can tell apart', async () => {
+    const long = `${url}${'x'.repeat(120)}`;
+    const headline = {
+      text: '10,00 € fällig',
+      note: 'Zahlbar bis 01.05.2026',
+      link: { text: 'Hier bezahlen', url: long },
+    };
+    const squares = async (model: DocumentModel) =>
+      [...laidOpen((await draw(model, null)).bytes).matchAll(/[\d.]+ [\d.]+ (\d+) (\d+) re\n/g)].map(
+        ([, width]) => width,
+      );
+    const { link: _, ...plain } = headline;
+    const modules = await squares(document([line('Position')], { headline }));
+    expect((await squares(document([line('Position')], { headline: plain }))).length).toBeLessThan(20);
+    expect(modules.filter((width) => width === '2').length).toBeGreaterThan(500);
   });
 });
 

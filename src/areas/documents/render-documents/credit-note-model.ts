@@ -5,7 +5,7 @@ import type { InvoiceParts } from '../../invoices/invoices/view.ts';
 import { type Format, fill, formatOf } from '../../messaging/documents/number-and-date-formats.ts';
 import type { Language } from '../../messaging/documents/texts/by-locale.ts';
 import type { DocumentTexts } from '../../messaging/documents/texts/document-texts.ts';
-import { partiesOf } from './party.ts';
+import { paperOf, partiesOf } from './party.ts';
 import type { Printed } from './printed-invoice.ts';
 import { printedTaxes } from './printed-taxes.ts';
 import type { StatedNote } from './rest-of-invoice.ts';
@@ -34,6 +34,7 @@ export function creditNoteModel(
     title: texts.titles.creditNote,
     number: note.number,
     logo: printed.logo_url,
+    paper: paperOf(invoice, printed),
     facts: [
       { label: texts.noteNumber, value: note.number },
       { label: texts.noteIssuedOn, value: format.date(note.issuing_date) },
@@ -42,20 +43,34 @@ export function creditNoteModel(
       ...(note.purchase_order_number === null
         ? []
         : [{ label: texts.purchaseOrder, value: note.purchase_order_number }]),
+      { label: texts.reason, value: texts.reasons[note.reason] },
     ],
     parties: partiesOf(invoice, printed, texts, format),
-    headline: null,
+    headline: {
+      text: fill(texts.amountCredited, { amount: format.amount(note.total_amount_cents) }),
+      note: wayOf(note, texts, format),
+    },
     columns: [
       { label: texts.item, isFigure: false },
       ...[texts.tax, texts.amount].map((label) => ({ label, isFigure: true })),
     ],
     tables: [{ title: null, rows: note.items.map((item) => rowOf(item, fees, format)) }],
     totals: totalsOf(note, texts, format),
-    notes: [note.description, printed.issuer.invoice_footer]
-      .filter((text): text is string => text !== null && text !== '')
-      .map((text) => ({ title: null, text })),
+    notes: note.description ? [{ title: null, text: note.description }] : [],
     pageLabel: texts.page,
   };
+}
+
+/** What becomes of the amount, with amounts where it goes several ways. */
+function wayOf(note: StatedNote, texts: DocumentTexts, format: Format): string {
+  const ways = [
+    [texts.toBalance, note.credit_amount_cents],
+    [texts.toRefund, note.refund_amount_cents],
+    [fill(texts.toInvoice, { number: note.invoice_number }), note.offset_amount_cents],
+  ] as const;
+  const taken = ways.filter(([, cents]) => cents !== 0);
+  if (taken.length === 1) return taken[0]![0];
+  return taken.map(([way, cents]) => `${way}: ${format.amount(cents)}`).join(' · ');
 }
 
 function rowOf(item: StatedNote['items'][number], fees: ReadonlyMap<string, FeeRow>, format: Format): Row {

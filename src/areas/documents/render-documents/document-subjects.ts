@@ -10,6 +10,7 @@ import { recordCreditNoteGenerated } from '../../credits/credit-notes/announce.t
 import { readCreditNote } from '../../credits/credit-notes/queries.ts';
 import { feesOfNotes } from '../../credits/credit-notes/show-credit-note.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
+import { readMethod } from '../../customers/payment-methods/queries.ts';
 import type { FeeRow } from '../../invoices/fees/queries.ts';
 import { recordInvoiceGenerated } from '../../invoices/invoices/announce.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
@@ -190,10 +191,14 @@ export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> =
         readPayment(ctx, receipt.payment_id),
         listShares(ctx, receipt.payment_id),
       ]);
-      const invoice = await readInvoice(ctx, shares[0]!.invoice_id);
+      const { payment_method_id: methodId } = payment;
+      const [invoice, method] = await Promise.all([
+        readInvoice(ctx, shares[0]!.invoice_id),
+        methodId && readMethod(ctx, methodId),
+      ]);
       const [parts, printed] = await Promise.all([partsOf(ctx, invoice), readPrinted(ctx, invoice.id)]);
       const language = languageOf(printed.customer_locale, printed.issuer.document_locale);
-      return receiptModel({ receipt, payment, shares, invoice: parts }, printed, language);
+      return receiptModel({ receipt, payment, method, shares, invoice: parts }, printed, language);
     },
     announce: recordReceiptGenerated,
   },

@@ -20,8 +20,8 @@ const ONE_SECOND_MS = 1000;
 
 /**
  * Rows of the fees of one subscription, or of those without one: the subscription first, then fixed charges, usage and
- * true-ups. A charge with filters or groups is a heading with a line for each; tiers, packages and free units stand
- * below their line. Zero usage is left out.
+ * true-ups. A charge with filters or groups is a heading with a line for each, and one for all others; tiers, packages
+ * and free units stand below their line. Zero usage is left out.
  *
  * Rule: invoice-operations.md#payload.
  */
@@ -42,9 +42,11 @@ function blockRows(block: FeeRow[], title: string | null, texts: DocumentTexts, 
   const parts = block.map((fee) => partName(fee, texts));
   if (block.length === 1 && parts[0] === null) return lineRows(first, lineName(first, title, texts), format, texts);
   const period = periodOf(first, format);
+  const isSplit = block.some((fee, index) => fee.true_up_parent_fee_id === null && parts[index] !== null);
+  const whole = (fee: FeeRow) => (isSplit ? texts.rest : nameOf(fee));
   return [
     { kind: 'heading', cells: [nameOf(first)], ...(period === null ? {} : { note: period }) },
-    ...block.flatMap((fee, index) => lineRows(fee, parts[index] ?? nameOf(fee), format, texts, { isPart: true })),
+    ...block.flatMap((fee, index) => lineRows(fee, parts[index] ?? whole(fee), format, texts, { isPart: true })),
   ];
 }
 

@@ -1,3 +1,5 @@
+import { isAfter, isBefore } from '../../../engine/calendar/instants.ts';
+import type { Period } from '../../../engine/calendar/period.ts';
 import { taxedApartFromNet } from '../../../engine/invoices/taxed-net.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import type { DocumentModel, DocumentTable, Fact, Note, Total } from '../../../platform/documents/model.ts';
@@ -10,7 +12,7 @@ import type { Language } from '../../messaging/documents/texts/by-locale.ts';
 import type { DocumentTexts } from '../../messaging/documents/texts/document-texts.ts';
 import { subscriptionName } from '../../subscriptions/subscriptions/printed-name.ts';
 import { feeRows } from './fee-rows.ts';
-import { partiesOf } from './party.ts';
+import { paperOf, partiesOf } from './party.ts';
 import type { PaidPart, Printed } from './printed-invoice.ts';
 import { printedTaxes } from './printed-taxes.ts';
 
@@ -33,6 +35,7 @@ export function invoiceModel(
     title: invoice.self_billed ? texts.titles.selfBilledInvoice : texts.titles.invoice,
     number: invoice.number,
     logo: printed.logo_url,
+    paper: paperOf(parts, printed),
     facts: factsOf(parts, printed, texts, format),
     parties: partiesOf(parts, printed, texts, format),
     headline: headlineOf(parts, paid, texts, format),
@@ -103,7 +106,7 @@ function settledTotals(
   return rows.length === 0 ? [] : [...rows, { label: texts.leftToPay, value: format.amount(left), kind: 'grand' }];
 }
 
-function factsOf({ invoice }: InvoiceParts, { customer }: Printed, texts: DocumentTexts, format: Format): Fact[] {
+function factsOf({ invoice, fees }: InvoiceParts, { customer }: Printed, texts: DocumentTexts, format: Format): Fact[] {
   return [
     { label: texts.number, value: invoice.number },
     { label: texts.issuedOn, value: format.date(invoice.issuing_date) },
@@ -114,10 +117,24 @@ function factsOf({ invoice }: InvoiceParts, { customer }: Printed, texts: Docume
     ...(invoice.purchase_order_number === null
       ? []
       : [{ label: texts.purchaseOrder, value: invoice.purchase_order_number }]),
+    ...servicePeriodOf(fees, texts, format),
     ...(customer?.metadata ?? [])
       .filter((item) => item.display_in_invoice)
       .map(({ key, value }) => ({ label: key, value })),
   ];
+}
+
+/** From the first to the last instant that a fee is for; none where all are for one instant, as one-off ones may be. */
+function servicePeriodOf(fees: InvoiceParts['fees'], texts: DocumentTexts, format: Format): Fact[] {
+  let period: Period | undefined;
+  for (const { from_datetime: from, to_datetime: to } of fees) {
+    if (from === null || to === null || !isAfter(to, from)) continue;
+    period = {
+      from: period === undefined || isBefore(from, period.from) ? from : period.from,
+      to: period === undefined || isAfter(to, period.to) ? to : period.to,
+    };
+  }
+  return period === undefined ? [] : [{ label: texts.servicePeriod, value: format.period(period) }];
 }
 
 /** A table for each subscription, in the order of the lines, and one for all that belongs to no subscription. */

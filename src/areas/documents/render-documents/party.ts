@@ -1,4 +1,5 @@
-import type { Fact, Party } from '../../../platform/documents/model.ts';
+import { formatAddress } from 'localized-address-format';
+import type { DocumentModel, Fact, Party } from '../../../platform/documents/model.ts';
 import type { InvoiceParts } from '../../invoices/invoices/view.ts';
 import type { Format } from '../../messaging/documents/number-and-date-formats.ts';
 import type { DocumentTexts } from '../../messaging/documents/texts/document-texts.ts';
@@ -41,15 +42,39 @@ export function partyOf(label: string, party: PartyFacts, texts: DocumentTexts, 
   };
 }
 
-/** Lines of an address in the most common postal order; empty for an unknown address. */
+/** Lines of an address as its country's post wants them, the country last; empty for an unknown address. */
 export const addressLines = (address: Address, format: Format): string[] =>
   present([
-    address.address_line1,
-    address.address_line2,
-    present([address.zipcode, address.city]).join(' '),
-    address.state,
+    ...formatAddress({
+      postalCountry: address.country ?? undefined,
+      addressLines: present([address.address_line1, address.address_line2]),
+      locality: address.city ?? undefined,
+      postalCode: address.zipcode ?? undefined,
+      administrativeArea: address.state ?? undefined,
+    }),
     address.country === null ? null : format.country(address.country),
   ]);
+
+/** Where offices print on Letter: North America and the countries that follow it. */
+const LETTER_COUNTRIES: ReadonlySet<string> = new Set([
+  'US',
+  'CA',
+  'MX',
+  'CL',
+  'CO',
+  'CR',
+  'GT',
+  'PA',
+  'PH',
+  'PR',
+  'VE',
+]);
+
+/** The paper of the country of the payer, else of the issuer. */
+export function paperOf(parts: Payer, printed: Printed): DocumentModel['paper'] {
+  const [seller, buyer] = sellerAndBuyer(parts, printed);
+  return LETTER_COUNTRIES.has(buyer.country ?? seller.country ?? '') ? 'LETTER' : 'A4';
+}
 
 const present = (lines: readonly (string | null)[]): string[] =>
   lines.filter((line): line is string => line !== null && line.trim() !== '');

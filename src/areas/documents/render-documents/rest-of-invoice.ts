@@ -23,6 +23,7 @@ export interface StatedNote
     | 'invoice_number'
     | 'issuing_date'
     | 'currency'
+    | 'reason'
     | 'description'
     | 'purchase_order_number'
     | 'self_billed'
@@ -30,6 +31,9 @@ export interface StatedNote
     | 'sub_total_excluding_taxes_amount_cents'
     | 'taxes_amount_cents'
     | 'total_amount_cents'
+    | 'credit_amount_cents'
+    | 'refund_amount_cents'
+    | 'offset_amount_cents'
   > {
   items: readonly Pick<CreditNoteItemJson, 'fee_id' | 'amount_cents'>[];
   applied_taxes: readonly StatedTax[];
@@ -66,6 +70,7 @@ export function restOfInvoice({ invoice, fees }: InvoiceParts, noted: GivenBack)
     invoice_number: invoice.number,
     issuing_date: localDate(invoice.voided_at ?? invoice.updated_at, invoice.timezone),
     currency: invoice.currency,
+    reason: 'order_cancellation',
     description: null,
     purchase_order_number: invoice.purchase_order_number,
     self_billed: invoice.self_billed,
@@ -74,6 +79,9 @@ export function restOfInvoice({ invoice, fees }: InvoiceParts, noted: GivenBack)
     sub_total_excluding_taxes_amount_cents: netCents,
     taxes_amount_cents: taxesCents,
     total_amount_cents: netCents + taxesCents,
+    credit_amount_cents: 0,
+    refund_amount_cents: 0,
+    offset_amount_cents: netCents + taxesCents,
     applied_taxes: isWhole ? taxesOfInvoice(invoice) : taxesOfLines(lines, { couponsCents, netCents, taxesCents }),
   };
 }

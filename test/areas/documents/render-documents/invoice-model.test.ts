@@ -145,6 +145,7 @@ describe('contents of a printed invoice', () => {
       { label: 'Date of issue', value: 'Apr 1, 2026' },
       { label: 'Due date', value: 'May 1, 2026' },
       { label: 'Payment term', value: '30 days' },
+      { label: 'Service period', value: 'Mar 1, 2026 – Mar 31, 2026' },
       { label: 'Cost centre', value: '4711' },
     ]);
     expect(model.headline).toEqual({ text: '€180.00 due', note: 'Payable until May 1, 2026' });
@@ -231,7 +232,7 @@ describe('contents of a printed invoice', () => {
       ['heading', 'Calls'],
       ['part', 'FR, BE', '200', '€0.05', '20%', '€10.00'],
       ['part', 'region: eu · team: (none)', '200', '€0.05', '20%', '€10.00'],
-      ['part', 'Calls', '200', '€0.05', '20%', '€10.00'],
+      ['part', 'All others', '200', '€0.05', '20%', '€10.00'],
       ['line', 'Minimum commitment – true-up', '1', '€10.00', '20%', '€10.00'],
       ['line', 'Least spend', '1', '€10.00', '20%', '€10.00'],
     ]);
@@ -242,14 +243,30 @@ describe('contents of a printed invoice', () => {
       'graduated',
       {
         graduated_ranges: [
-          { from_value: '0.0', to_value: '10.0', units: '10.0', per_unit_amount: '10.0', flat_unit_amount: '2.0' },
-          { from_value: '11.0', to_value: null, units: '2.0', per_unit_amount: '5.0', flat_unit_amount: '0.0' },
+          {
+            from_value: '0.0',
+            to_value: '10.0',
+            units: '10.0',
+            per_unit_amount: '10.0',
+            flat_unit_amount: '2.0',
+            per_unit_total_amount: '100.0',
+            total_with_flat_amount: '102.0',
+          },
+          {
+            from_value: '11.0',
+            to_value: null,
+            units: '2.0',
+            per_unit_amount: '5.0',
+            flat_unit_amount: '0.0',
+            per_unit_total_amount: '10.0',
+            total_with_flat_amount: '10.0',
+          },
         ],
       },
       [
-        ['detail', '0 to 10', '10', '€10.00', '', ''],
-        ['detail', 'Flat fee (0 to 10)', '1', '€2.00', '', ''],
-        ['detail', '11 and above', '2', '€5.00', '', ''],
+        ['detail', '0 to 10', '10', '€10.00', '', '€100.00'],
+        ['detail', 'Flat fee (0 to 10)', '1', '€2.00', '', '€2.00'],
+        ['detail', '11 and above', '2', '€5.00', '', '€10.00'],
       ],
     ],
     [
@@ -257,7 +274,7 @@ describe('contents of a printed invoice', () => {
       { free_units: '5.0', paid_units: '10.01', per_package_size: 10, per_package_unit_amount: '100.0' },
       [
         ['detail', 'Free units', '5', '', '', ''],
-        ['detail', 'Packages (10)', '2', '€100.00', '', ''],
+        ['detail', 'Packages (10)', '2', '€100.00', '', '€200.00'],
       ],
     ],
     [
@@ -266,19 +283,40 @@ describe('contents of a printed invoice', () => {
         free_units: '0.0',
         paid_units: '1000.0',
         rate: '1.5',
+        per_unit_total_amount: '15.0',
         paid_events: 3,
         fixed_fee_unit_amount: '0.2',
         fixed_fee_total_amount: '0.6',
       },
       [
-        ['detail', 'Rate', '1,000', '1.5%', '', ''],
-        ['detail', 'Flat fee', '3', '€0.20', '', ''],
+        ['detail', 'Rate', '1,000', '1.5%', '', '€15.00'],
+        ['detail', 'Flat fee', '3', '€0.20', '', '€0.60'],
       ],
     ],
   ])('the details of a %s price are printed below its line', (_model, amount_details, expected) => {
     const [line, ...details] = rowsOf([fee({ charge_id: 'c', amount_details })]);
     expect(line).toEqual(['line', 'Calls', '200', '', '20%', '€10.00']);
     expect(details).toEqual(expected);
+  });
+
+  test('a charge beside its own minimum is not called the rest', () => {
+    const usage = fee({ charge_id: 'c' });
+    const trueUp = fee({ charge_id: 'c', true_up_parent_fee_id: usage.id });
+    expect(rowsOf([usage, trueUp]).map(([kind, name]) => [kind, name])).toEqual([
+      ['heading', 'Calls'],
+      ['part', 'Calls'],
+      ['part', 'Minimum spending – true-up'],
+    ]);
+  });
+
+  test.each([
+    ['US', 'LETTER', ['1 rue A', 'Springfield, IL 62701', 'United States']],
+    ['DE', 'A4', ['1 rue A', '62701 Springfield', 'Germany']],
+    ['GB', 'A4', ['1 rue A', 'Springfield', '62701', 'United Kingdom']],
+    ['JP', 'A4', ['〒62701', 'IL', '1 rue A', 'Japan']],
+  ])('an address in %s is written as its post wants it, on paper %s', (country, paper, lines) => {
+    const model = modelOf([], {}, { country, state: 'IL', city: 'Springfield', zipcode: '62701' });
+    expect([model.paper, ...model.parties[1]!.lines.slice(1)]).toEqual([paper, ...lines]);
   });
 
   test('the table of an invoice without subscription has no title', () => {

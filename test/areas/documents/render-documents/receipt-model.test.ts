@@ -48,9 +48,11 @@ const parts = {
     amount_cents: 20000,
     amount_currency: 'EUR',
     reference: 'bank 7',
-    provider_payment_id: null,
+    provider_payment_id: 'pi_1',
+    is_transfer: false,
     created_at: Temporal.Instant.from('2026-04-30T22:30:00Z'),
   },
+  method: null,
   shares: [
     {
       invoice_number: 'ACM-0001-001-001',
@@ -84,7 +86,19 @@ test('a receipt shows who paid what and when, for which invoices, and what was l
     ['Not applied to an invoice', '', '', '€50.00'],
   ]);
   expect(model.totals).toEqual([{ label: 'Total', value: '€200.00', kind: 'grand' }]);
-  expect(model.notes).toEqual([{ title: null, text: 'Share capital 1' }]);
+  expect(model.notes).toEqual([]);
+});
+
+test.each([
+  [{ method_type: 'card', details: { brand: 'visa', last4: '4242' } }, false, 'Visa •••• 4242'],
+  [{ method_type: 'sepa_debit', details: { last4: '3000' } }, false, 'Bank debit SEPA •••• 3000'],
+  [null, true, 'Bank transfer'],
+])('a receipt says how it was paid, and not the number that a provider has for it: %o', (method, isTransfer, means) => {
+  const payment = { ...parts.payment, reference: null, is_transfer: isTransfer };
+  const paid = { ...parts, payment, method } as ReceiptParts;
+  expect(receiptModel(paid, printed, languageOf('en', null)).facts.slice(2)).toEqual([
+    { label: 'Paid with', value: means },
+  ]);
 });
 
 test.each(LOCALES)('a receipt in %s has every word, filled in, and can be drawn', async (locale) => {

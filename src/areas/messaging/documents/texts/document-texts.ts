@@ -1,3 +1,5 @@
+import type { CreditNoteReason } from '../../../../engine/credits/credit-note-states.ts';
+
 /** Every fixed word of a document in one language; a missing one is a compile error. Braces are filled in. */
 export interface DocumentTexts {
   titles: { invoice: string; selfBilledInvoice: string; creditNote: string; receipt: string };
@@ -10,6 +12,8 @@ export interface DocumentTexts {
   noteIssuedOn: string;
   dueOn: string;
   purchaseOrder: string;
+  /** From the first to the last day that is billed. */
+  servicePeriod: string;
   paymentTerm: string;
   issuer: string;
   payer: string;
@@ -29,6 +33,19 @@ export interface DocumentTexts {
   reference: string;
   /** `{amount}`. */
   amountPaid: string;
+  /** `{amount}`. */
+  amountCredited: string;
+  reason: string;
+  reasons: Readonly<Record<CreditNoteReason, string>>;
+  /** What became of the amount of a credit note. */
+  toBalance: string;
+  toRefund: string;
+  /** `{number}`. */
+  toInvoice: string;
+  paidWith: string;
+  card: string;
+  debit: string;
+  transfer: string;
   unapplied: string;
   item: string;
   units: string;
@@ -49,6 +66,8 @@ export interface DocumentTexts {
   rate: string;
   minMaxAdjustment: string;
   ungrouped: string;
+  /** What no filter of a charge takes, below its name. */
+  rest: string;
   subTotal: string;
   progressiveCredit: string;
   coupons: string;

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../../../platform/html.ts';
+import { methodName } from '../../../customers/payment-methods/method-name.ts';
 import { fill } from '../../../messaging/documents/number-and-date-formats.ts';
 import type { Frame } from '../frame.ts';
-import { methodName } from '../methods/method-name.ts';
 import { badge, fileOf } from '../parts.ts';
 import type { PortalCreditNote, PortalReceipt } from '../queries.ts';
 import type { NoteState } from '../texts/portal-texts.ts';
@@ -54,7 +54,7 @@ export function receiptTable(frame: Frame, receipts: readonly PortalReceipt[]): 
     (
       receipt,
     ) => html`<tr><th scope="row">${receipt.number}<span class="soft">${frame.day(receipt.created_at)}</span></th>
-<td class="text">${receipt.invoice_numbers.join(', ')}<span class="soft">${receipt.method && methodName(frame.language, receipt.method)}</span></td>
+<td class="text">${receipt.invoice_numbers.join(', ')}<span class="soft">${receipt.method && methodName(receipt.method, frame.language.words)}</span></td>
 <td class="sum">${frame.formatOf(receipt.amount_currency).amount(receipt.amount_cents)}</td>
 <td class="deed"><div class="acts">${fileOf(frame, 'payment_receipts', receipt)}</div></td></tr>
 `,

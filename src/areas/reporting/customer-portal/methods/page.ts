@@ -1,11 +1,11 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../../platform/context.ts';
 import { type Html, html } from '../../../../platform/html.ts';
+import { methodName } from '../../../customers/payment-methods/method-name.ts';
 import { listMethods, type MethodRow } from '../../../customers/payment-methods/queries.ts';
 import { fill } from '../../../messaging/documents/number-and-date-formats.ts';
 import { type Frame, formOf, framed, may } from '../frame.ts';
 import { badge, button, headOf, nothing, rowOf } from '../parts.ts';
-import { methodName } from './method-name.ts';
 
 /** How many stored methods are shown; nobody has so many. */
 const MOST = 50;
@@ -26,7 +26,7 @@ ${mayChange && html`<div class="deeds">${formOf(frame, 'payment_methods/new', bu
 
 function methodRow(frame: Frame, row: MethodRow, mayChange: boolean): Html {
   const { words } = frame.language;
-  const name = methodName(frame.language, row);
+  const name = methodName(row, frame.language.words);
   const { expiry } = row.details as { expiry?: string };
   const deed = (what: 'default' | 'remove', label: string) =>
     formOf(frame, `payment_methods/${row.id}/${what}`, button(label, { about: name, style: 'second small' }));

@@ -1,5 +1,3 @@
-import type { PortalLanguage } from '../texts/by-locale.ts';
-
 /** Names of brands as they write themselves. */
 const BRANDS: Readonly<Record<string, string>> = {
   visa: 'Visa',
@@ -23,8 +21,8 @@ const DEBITS: Readonly<Record<string, string>> = {
 
 /** What people recognise a stored method by: Visa •••• 4242. */
 export function methodName(
-  { words }: PortalLanguage,
   { method_type: type, details }: { method_type: string; details: Readonly<Record<string, unknown>> },
+  words: { card: string; debit: string },
 ): string {
   const brand = typeof details.brand === 'string' ? (BRANDS[details.brand.toLowerCase()] ?? details.brand) : undefined;
   const isDebit = type === 'bank_debit' || type in DEBITS;
