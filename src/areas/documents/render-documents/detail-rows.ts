@@ -7,9 +7,9 @@ import type { DocumentTexts } from '../../messaging/documents/texts/document-tex
 type Details = Record<string, string | number | null | undefined>;
 
 /**
- * The details of a usage fee's amount: tiers, packages, free units, fixed fees, each with what it comes to, not rounded:
- * together they are the fee before its rounding. Empty for prices that units and unit price explain, and for those in a
- * pricing unit, whose figures are in another currency.
+ * The details of an amount of usage: tiers, packages, free units, fixed fees, each with what it comes to, not rounded:
+ * together they are the fee before its rounding. Empty for prices that units and unit price explain, and for those in
+ * a pricing unit, whose figures are in another currency.
  *
  * Rule: charge-models.md, usage-fees.md#units-shown "amount_details".
  */

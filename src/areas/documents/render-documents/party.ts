@@ -1,22 +1,13 @@
-import { formatAddress } from 'localized-address-format';
 import type { DocumentModel, Fact, Party } from '../../../platform/documents/model.ts';
+import { type PostalAddress, postalLines } from '../../../platform/postal-address.ts';
 import type { InvoiceParts } from '../../invoices/invoices/view.ts';
 import type { Format } from '../../messaging/documents/number-and-date-formats.ts';
 import type { DocumentTexts } from '../../messaging/documents/texts/document-texts.ts';
 import { isVatId } from './e-documents/vat-id.ts';
 import type { Printed } from './printed-invoice.ts';
 
-export interface Address {
-  address_line1: string | null;
-  address_line2: string | null;
-  city: string | null;
-  state: string | null;
-  zipcode: string | null;
-  country: string | null;
-}
-
 /** Who issues or pays, as a document prints it; frozen with the invoice. */
-export interface PartyFacts extends Address {
+export interface PartyFacts extends PostalAddress {
   name: string;
   email: string | null;
   phone: string | null;
@@ -43,17 +34,8 @@ export function partyOf(label: string, party: PartyFacts, texts: DocumentTexts, 
 }
 
 /** Lines of an address as its country's post wants them, the country last; empty for an unknown address. */
-export const addressLines = (address: Address, format: Format): string[] =>
-  present([
-    ...formatAddress({
-      postalCountry: address.country ?? undefined,
-      addressLines: present([address.address_line1, address.address_line2]),
-      locality: address.city ?? undefined,
-      postalCode: address.zipcode ?? undefined,
-      administrativeArea: address.state ?? undefined,
-    }),
-    address.country === null ? null : format.country(address.country),
-  ]);
+export const addressLines = (address: PostalAddress, format: Format): string[] =>
+  present([...postalLines(address), address.country === null ? null : format.country(address.country)]);
 
 /** Where offices print on Letter: North America and the countries that follow it. */
 const LETTER_COUNTRIES: ReadonlySet<string> = new Set([

@@ -1,8 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { InvoiceId } from '../../../platform/ids.ts';
+import type { PostalAddress } from '../../../platform/postal-address.ts';
 import { issuerSnapshot } from '../../customers/billing-entities/issuer-snapshot.ts';
-import type { Address, PartyFacts } from './party.ts';
+import type { PartyFacts } from './party.ts';
 
 /** Frozen with the invoice; the current ones for an invoice from before they were frozen. */
 export interface Printed {
@@ -18,7 +19,7 @@ interface CustomerNames {
   firstname: string | null;
   lastname: string | null;
   external_id: string;
-  shipping_address: Address;
+  shipping_address: PostalAddress;
   metadata: { key: string; value: string; display_in_invoice: boolean }[];
   billing_configuration?: { payment_provider?: string };
 }

@@ -311,9 +311,9 @@ describe('contents of a printed invoice', () => {
 
   test.each([
     ['US', 'LETTER', ['1 rue A', 'Springfield, IL 62701', 'United States']],
-    ['DE', 'A4', ['1 rue A', '62701 Springfield', 'Germany']],
-    ['GB', 'A4', ['1 rue A', 'Springfield', '62701', 'United Kingdom']],
-    ['JP', 'A4', ['〒62701', 'IL', '1 rue A', 'Japan']],
+    ['DE', 'A4', ['1 rue A', '62701 Springfield', 'IL', 'Germany']],
+    ['GB', 'A4', ['1 rue A', 'Springfield', '62701', 'IL', 'United Kingdom']],
+    ['JP', 'A4', ['〒62701', 'IL', '1 rue A', 'Springfield', 'Japan']],
   ])('an address in %s is written as its post wants it, on paper %s', (country, paper, lines) => {
     const model = modelOf([], {}, { country, state: 'IL', city: 'Springfield', zipcode: '62701' });
     expect([model.paper, ...model.parties[1]!.lines.slice(1)]).toEqual([paper, ...lines]);
