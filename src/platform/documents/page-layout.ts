@@ -57,7 +57,7 @@ export function layoutOf(model: DocumentModel, fonts: DocumentFonts, { hasHeadAt
     language: model.language,
     pageSize: model.paper,
     pageMargins: [PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 54],
-    defaultStyle: { font: 'main', fontSize: TEXT_SIZE, color: INK, lineHeight: 1.2 },
+    defaultStyle: { font: 'main', fontSize: TEXT_SIZE, color: INK, lineHeight: 1.05 },
     footer: (page: number, pages: number): Content => ({
       margin: [PAGE_MARGIN, 18, PAGE_MARGIN, 0],
       fontSize: SMALL_SIZE,
@@ -94,6 +94,9 @@ export function layoutOf(model: DocumentModel, fonts: DocumentFonts, { hasHeadAt
   };
 }
 
+/** White space below the totals. */
+const TOTALS_MARGIN: [number, number, number, number] = [0, 0, 0, 18];
+
 const BEFORE_END = 'before the end';
 const AT_END = 'at the end';
 
@@ -123,7 +126,7 @@ function endWithTotals(
   const last = tableOf({ title: null, rows: rows.slice(from) }, { ...look, lastId: AT_END, hasHead: hasHeadAtEnd });
   return [
     { ...before, margin: 0 } as Block,
-    { unbreakable: true, stack: [last, totalsOf(totals, look.text)], margin: [0, 0, 0, 0] },
+    { unbreakable: true, stack: [last, { ...totalsOf(totals, look.text), margin: 0 }], margin: TOTALS_MARGIN } as Block,
   ];
 }
 
@@ -140,7 +143,7 @@ function headOf({ title, number, logo, paper, facts, parties, headline }: Docume
   const named: PageColumn = {
     width: '*',
     stack: [
-      { text: text(title), fontSize: 22, bold: true, lineHeight: 1.1 },
+      { text: text(title), fontSize: 22, bold: true, lineHeight: 0.95 },
       { text: text(number), fontSize: 11, color: MUTED },
     ],
   };
@@ -343,7 +346,7 @@ const totalsOf = (totals: readonly Total[], text: Text): Block => ({
       },
     },
   ],
-  margin: [0, 0, 0, 18],
+  margin: TOTALS_MARGIN,
 });
 
 const noteOf = ({ title, text: words }: Note, text: Text): Block => ({
