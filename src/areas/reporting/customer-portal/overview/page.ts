@@ -31,7 +31,7 @@ function overviewOf(frame: Frame, overview: Overview, said: Html | undefined): H
   const isEmpty = subscriptions.rows.length + wallets.length + invoices.length === 0 && overview.balances.length === 0;
   const metadata = frame.customer.metadata.map(({ key, value }) => `${key}: ${value}`).join(' · ');
   return html`${headOf(frame, nameOf(frame.customer), { hint: metadata })}
-${said}${isEmpty ? nothing(words.nothing) : dueOf(frame, overview)}
+${said}${isEmpty ? nothing(words.nothingAtAll) : dueOf(frame, overview)}
 ${soonOf(frame, overview)}
 ${
   subscriptions.rows.length > 0 &&

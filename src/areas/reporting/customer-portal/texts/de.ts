@@ -111,6 +111,7 @@ export const de: PortalTexts = {
   pay: 'Bezahlen',
   left: '{amount} übrig',
   nothing: 'Noch nichts vorhanden.',
+  nothingAtAll: 'Ihre Abonnements, Rechnungen und Guthaben erscheinen hier, sobald es welche gibt.',
   newer: 'Neuere',
   older: 'Ältere',
   back: 'Zurück zur Übersicht',

@@ -106,6 +106,7 @@ export const en: PortalTexts = {
   pay: 'Pay',
   left: '{amount} left',
   nothing: 'Nothing here yet.',
+  nothingAtAll: 'Your subscriptions, invoices and balances appear here as soon as there are any.',
   newer: 'Newer',
   older: 'Older',
   back: 'Back to the overview',

@@ -106,6 +106,7 @@ export const es: PortalTexts = {
   pay: 'Pagar',
   left: 'Quedan {amount}',
   nothing: 'Todavía no hay nada.',
+  nothingAtAll: 'Sus suscripciones, facturas y saldos aparecerán aquí en cuanto los haya.',
   newer: 'Más recientes',
   older: 'Más antiguas',
   back: 'Volver al resumen',

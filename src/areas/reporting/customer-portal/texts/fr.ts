@@ -106,6 +106,7 @@ export const fr: PortalTexts = {
   pay: 'Payer',
   left: 'Reste {amount}',
   nothing: 'Rien pour le moment.',
+  nothingAtAll: 'Vos abonnements, factures et soldes apparaîtront ici dès qu’il y en aura.',
   newer: 'Plus récents',
   older: 'Plus anciens',
   back: 'Retour à l’aperçu',

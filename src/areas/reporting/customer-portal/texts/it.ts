@@ -106,6 +106,7 @@ export const it: PortalTexts = {
   pay: 'Paga',
   left: 'Restano {amount}',
   nothing: 'Ancora niente.',
+  nothingAtAll: 'I Suoi abbonamenti, fatture e saldi compariranno qui non appena ce ne saranno.',
   newer: 'Più recenti',
   older: 'Meno recenti',
   back: 'Torna al riepilogo',

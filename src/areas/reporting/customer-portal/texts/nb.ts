@@ -106,6 +106,7 @@ export const nb: PortalTexts = {
   pay: 'Betal',
   left: '{amount} igjen',
   nothing: 'Ingenting her ennå.',
+  nothingAtAll: 'Abonnementer, fakturaer og saldoer vises her så snart det finnes noen.',
   newer: 'Nyere',
   older: 'Eldre',
   back: 'Tilbake til oversikten',

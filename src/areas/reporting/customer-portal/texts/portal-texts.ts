@@ -127,6 +127,8 @@ export interface PortalTexts {
   /** `{amount}`. */
   left: string;
   nothing: string;
+  /** The whole first page of a customer who has nothing yet. */
+  nothingAtAll: string;
   newer: string;
   older: string;
   back: string;

@@ -106,6 +106,7 @@ export const ptBr: PortalTexts = {
   pay: 'Pagar',
   left: 'Restam {amount}',
   nothing: 'Ainda não há nada aqui.',
+  nothingAtAll: 'Suas assinaturas, faturas e saldos aparecerão aqui assim que houver.',
   newer: 'Mais recentes',
   older: 'Mais antigos',
   back: 'Voltar ao resumo',

@@ -106,6 +106,7 @@ export const sv: PortalTexts = {
   pay: 'Betala',
   left: '{amount} kvar',
   nothing: 'Inget här ännu.',
+  nothingAtAll: 'Dina abonnemang, fakturor och saldon visas här så snart det finns några.',
   newer: 'Nyare',
   older: 'Äldre',
   back: 'Tillbaka till översikten',

@@ -106,6 +106,7 @@ export const zhTw: PortalTexts = {
   pay: '付款',
   left: '剩餘 {amount}',
   nothing: '目前沒有資料。',
+  nothingAtAll: '您的訂閱、發票與餘額將在建立後顯示於此。',
   newer: '較新',
   older: '較舊',
   back: '回到總覽',
