@@ -114,12 +114,15 @@ const isSoon = (frame: Frame, at: Temporal.Instant | null): at is Temporal.Insta
 
 /** Subscriptions and credits that end within a month, and credits that are used up. */
 function soonOf(frame: Frame, { subscriptions, wallets }: Overview): Html | false {
-  const { words, documents } = frame.language;
+  const { words } = frame.language;
   const ending = subscriptions.rows
     .filter(({ status, ending_at }) => status === 'active' && isSoon(frame, ending_at))
-    .map((row) => [subscriptionName(row), fill(words.endsOn, { date: frame.day(row.ending_at!) })]);
-  const low = wallets.flatMap((wallet) => {
-    const name = wallet.name || documents.prepaidCredits;
+    .map((row): [Html, string] => [
+      html`<a href="${addressOf(frame, `usage/${row.id}`)}">${subscriptionName(row)}</a>`,
+      fill(words.endsOn, { date: frame.day(row.ending_at!) }),
+    ]);
+  const low = wallets.flatMap((wallet): [Html, string][] => {
+    const name = walletLink(frame, wallet);
     const format = frame.formatOf(wallet.currency);
     if (wallet.ongoing_balance_cents <= 0 && wallet.balance_cents >= 0) return [[name, words.usedUp]];
     return isSoon(frame, wallet.expiration_at)
@@ -134,17 +137,20 @@ function soonOf(frame: Frame, { subscriptions, wallets }: Overview): Html | fals
   const all = [...ending, ...low];
   if (all.length === 0) return false;
   return html`<h2>${words.soon}</h2>
-<ul class="card">${all.map(([name, what]) => html`<li>${rowOf(name!, [what])}</li>\n`)}</ul>`;
+<ul class="card">${all.map(([name, what]) => html`<li>${rowOf(name, [what])}</li>\n`)}</ul>`;
 }
+
+const walletLink = (frame: Frame, { id, name }: PortalWallet): Html =>
+  html`<a href="${addressOf(frame, `wallets/${id}`)}">${name || frame.language.documents.prepaidCredits}</a>`;
 
 /** Credits that are left; what usage takes beyond them is said apart, and no balance is below zero. */
 export function walletRow(frame: Frame, wallet: PortalWallet): Html {
-  const { words, documents } = frame.language;
+  const { words } = frame.language;
   const format = frame.formatOf(wallet.currency);
   const left = Math.max(0, wallet.ongoing_balance_cents);
   const beyond = -Math.min(0, wallet.ongoing_balance_cents);
   return rowOf(
-    html`<a href="${addressOf(frame, `wallets/${wallet.id}`)}">${wallet.name || documents.prepaidCredits}</a>`,
+    walletLink(frame, wallet),
     [
       beyond > 0 && fill(words.beyond, { amount: format.amount(beyond) }),
       wallet.expiration_at && fill(words.expiresOn, { date: frame.day(wallet.expiration_at) }),
