@@ -47,9 +47,12 @@ function segmentsOf(path: Path): readonly Segment[] {
   return segments;
 }
 
+/** Most names are not there, which reading the value says faster than asking whether it is the value's own. */
 function nameIn(value: Member, names: readonly string[]): string | undefined {
-  for (const name of names)
-    if (Object.hasOwn(value, name) && value[name] !== null && value[name] !== undefined) return name;
+  for (const name of names) {
+    const inner = value[name];
+    if (inner !== null && inner !== undefined && Object.hasOwn(value, name)) return name;
+  }
   return undefined;
 }
 
@@ -82,6 +85,9 @@ function textAt(value: unknown, names: readonly string[]): string | undefined {
   const text = name === undefined ? undefined : (value as Member)[name];
   return typeof text === 'string' ? text : undefined;
 }
+
+/** Whether a path leads to one value at most, and not to elements of a list. */
+export const isPlain = (path: Path): boolean => segmentsOf(path).every(({ only }) => only === undefined);
 
 /** The value at a path, or undefined; `isFlat`: the path is one name. Of a list the first that fits. */
 export function findOne(from: unknown, path: Path, isFlat = false): unknown {

@@ -29,10 +29,12 @@ export function unmappedFields(format: Format, { usage, isBare, body }: CallBody
   const flagged = new Set<string>();
   let left = MOST_READ;
   const walk = (value: Member, path: string, depth: number): void => {
+    const knownHere = known.within.get(path);
     for (const name of Object.keys(value)) {
       const inner = value[name];
       left -= 1;
       if (left < 0 || shown.size >= MOST_SHOWN) return;
+      if (knownHere?.has(name)) continue; // nearly all are, which is found without making a path
       const at = path === '' ? snakeOf(name) : `${path}.${snakeOf(name)}`;
       if (format.flatPrefix !== undefined && !name.startsWith(format.flatPrefix)) continue;
       if (known.all.has(format.flatPrefix === undefined ? at : name)) continue;
@@ -55,6 +57,8 @@ const isWhole = (format: Format, body: unknown): boolean =>
 
 interface Known {
   all: ReadonlySet<string>;
+  /** Names by the path of their object; none of a flat format, whose names hold dots. */
+  within: ReadonlyMap<string, ReadonlySet<string>>;
 }
 const knownByFormat = new WeakMap<Format, Known>();
 
@@ -65,10 +69,21 @@ function knownOf(format: Format): Known {
       fields.flatMap(({ path, less }) => [...path, ...(less === undefined ? [] : [less])]),
     );
     const all = [...paths, ...format.also, ...(format.grand === undefined ? [] : [format.grand])];
-    known = { all: new Set(all.flatMap((path) => path.split(' + '))) };
+    const names = new Set(all.flatMap((path) => path.split(' + ')));
+    known = { all: names, within: format.flatPrefix === undefined ? byObject(names) : new Map() };
     knownByFormat.set(format, known);
   }
   return known;
+}
+
+function byObject(paths: ReadonlySet<string>): Map<string, Set<string>> {
+  const within = new Map<string, Set<string>>();
+  for (const path of paths) {
+    const dot = path.lastIndexOf('.');
+    const object = path.slice(0, Math.max(dot, 0));
+    within.set(object, (within.get(object) ?? new Set()).add(path.slice(dot + 1)));
+  }
+  return within;
 }
 
 const SNAKE = /^[a-z0-9_]*$/;

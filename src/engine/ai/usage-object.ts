@@ -3,7 +3,7 @@ import { Decimal, ZERO } from '../money/decimal.ts';
 import { own } from '../own.ts';
 import type { ReadField } from './close-parts.ts';
 import type { Format, Path } from './formats/format.ts';
-import { bears, type Found, findAll, findOne, isMember, type Member } from './read-path.ts';
+import { bears, type Found, findAll, findOne, isMember, isPlain, type Member } from './read-path.ts';
 
 /** What a call was read from: a body and its usage object. */
 export interface CallBody {
@@ -41,6 +41,18 @@ function termsOf(path: Path): readonly Path[] {
   if (!known) {
     known = path.split(' + ');
     terms.set(path, known);
+  }
+  return known;
+}
+
+const onePlace = new Map<Path, boolean>();
+
+/** Whether a path is no sum and leads into no list, so that it has one number at most. */
+function isOnePlace(path: Path): boolean {
+  let known = onePlace.get(path);
+  if (known === undefined) {
+    known = termsOf(path).length === 1 && isPlain(path);
+    onePlace.set(path, known);
   }
   return known;
 }
@@ -93,7 +105,12 @@ export function readFields(
     ({ when, option }) => (when === undefined || bears(usage, [when])) && (option === undefined || includesCache),
   )!;
   const numberAt = (path: Path, isOfSeconds = false): Decimal | undefined => {
-    if (!isAt(format, usage, path)) return undefined;
+    const isFlat = format.flatPrefix !== undefined;
+    if (isFlat || isOnePlace(path)) {
+      const value = findOne(usage, path, isFlat);
+      const quantity = value === undefined ? undefined : quantityOf(value, isOfSeconds);
+      if (value === undefined || quantity !== undefined) return quantity;
+    }
     let sum: Decimal | undefined;
     for (const { value, at } of findSum(format, usage, path)) {
       const quantity = quantityOf(value, isOfSeconds);
