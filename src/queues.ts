@@ -166,6 +166,8 @@ export const jobs = {
       v: z.literal(1),
       ...Caller,
       organization_id: id<OrganizationId>().optional(),
+      // The ingress can show a call by what rating wrote; an older one gets the whole event.
+      shows_ratings: z.literal(true).optional(),
       batches: z.array(z.unknown()),
     }),
   },

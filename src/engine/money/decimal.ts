@@ -31,6 +31,16 @@ export function decimalText(value: Decimal): string {
   return text.includes('.') ? text : `${text}.0`;
 }
 
+/**
+ * Plain text of a decimal, as `toFixed()` writes it. Numbers of tokens are whole and mostly below ten million: these are
+ * one word of decimal.js, which is read without the search for digits that every other number needs.
+ */
+export const plainText = (value: Decimal): string =>
+  value.e < WORD_DIGITS && value.d.length === 1 && value.e >= 0 && value.s === 1 ? String(value.d[0]) : value.toFixed();
+
+/** Digits of the first word of a decimal. */
+const WORD_DIGITS = 7;
+
 export const min = (a: Decimal, b: Decimal): Decimal => (a.lt(b) ? a : b);
 export const max = (a: Decimal, b: Decimal): Decimal => (a.gt(b) ? a : b);
 export const sum = (values: Iterable<Decimal>): Decimal => {

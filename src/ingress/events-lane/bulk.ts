@@ -178,6 +178,6 @@ function readLine(deps: BulkDeps, { text }: Line): Read {
   if (typeof usage === 'object' && usage !== null) return { usage: itemOf(usage) };
   const wrapped = memberOf(sent, 'event');
   const event = typeof wrapped === 'object' && wrapped !== null ? wrapped : sent;
-  const parsed = parseEvent(event, MOST_LINE_BYTES);
+  const parsed = parseEvent(event, { most: MOST_LINE_BYTES });
   return parsed.ok ? { event: parsed.event } : { errors: parsed.errors, transactionId: sentTransactionId(event) };
 }

@@ -124,6 +124,7 @@ export function openStoreLane(
       cid,
       at: realNowMs(),
       ...(organizationId === undefined ? {} : { organization_id: organizationId }),
+      shows_ratings: true as const,
       batches: job.requests.map((request) => packBatch(request.batch)),
     };
     const added = deps.producer.add('events.store', payload, part === undefined ? {} : { part });

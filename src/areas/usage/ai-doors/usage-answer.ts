@@ -3,10 +3,11 @@ import { errorsOf, shownText, throwUnlessStorable } from '../events/answer-text.
 import { callId } from '../events/call-id.ts';
 import { placesOfEvent } from '../events/error-places.ts';
 import { isAccepted, type Verdict } from '../events/incoming-event.ts';
+import type { RatedCall } from '../events/rated-call.ts';
 import type { UsageInput } from './read-usage.ts';
 import { AI_USAGE_FIELDS } from './schema.ts';
-import type { UsageCall, UsageItem } from './usage-item.ts';
-import { type StoredCall, usageView } from './usage-view.ts';
+import { extractedOf, type UsageCall, type UsageItem } from './usage-item.ts';
+import { ratedViewText, type StoredCall, usageView } from './usage-view.ts';
 
 /**
  * Body of the answer to a request's usage, and whether all of it had been stored before. `ai_usage` shows what is
@@ -43,10 +44,17 @@ const isReplay = (verdict: Verdict): boolean => typeof verdict === 'object' && '
 
 function shownCall(input: UsageInput, call: UsageCall, verdicts: readonly Verdict[], currency: string) {
   const events = call.events.map((event, index) => shownText(event, input.sender, verdicts[index]!));
+  const shown = { currency, unmapped: call.unmapped };
+  const rated = call.isOfKinds ? undefined : ratedNow(verdicts[0]!);
+  const extracted = rated && extractedOf(call);
+  if (extracted) return { events, view: ratedViewText(callId(call), extracted, { ...shown, rated }) };
   const stored = events.map((text) => JSON.parse(text) as StoredCall);
-  const view = usageView(callId(call), stored, { currency, unmapped: call.unmapped });
-  return { events, view: JSON.stringify(view) };
+  return { events, view: JSON.stringify(usageView(callId(call), stored, shown)) };
 }
+
+/** What rating wrote into a call whose names are those that were read: nothing else of it has to be read again. */
+const ratedNow = (verdict: Verdict): RatedCall | undefined =>
+  typeof verdict === 'object' && 'c' in verdict ? verdict.c : undefined;
 
 /** @throws Refusal 422 before anything is stored, where all calls of a request are stored together */
 export const refuseFaults = (input: UsageInput): void =>

@@ -1,5 +1,5 @@
 import { type ExtractedUsage, extractUsage } from '../../../engine/ai/extract-usage.ts';
-import { KINDS, type Kind, propertyOf } from '../../../engine/ai/kinds.ts';
+import { KINDS } from '../../../engine/ai/kinds.ts';
 import { isKeptNumber } from '../../../engine/metrics/property-text.ts';
 import { own } from '../../../engine/own.ts';
 import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
@@ -11,6 +11,7 @@ import { isStorable } from '../../../platform/schema/storable.ts';
 import type { AiMark, IncomingEvent } from '../events/incoming-event.ts';
 import { parseEvent } from '../events/parse-event.ts';
 import type { EventFault } from '../events/read-request.ts';
+import { type CallPart, callProperties, RESERVED_NAMES } from './call-properties.ts';
 import { type DoorSettings, EMITS, type Emit } from './door-settings.ts';
 import { SUBJECT_KINDS, type Subject, type SubjectKind } from './subjects.ts';
 
@@ -19,20 +20,6 @@ const UNSUPPORTED = 'unsupported_value';
 const BLANK = 'value_must_be_blank';
 const HOLD_KEY_MAX = 255;
 const PROPERTIES_MAX = 30;
-/** Names that the doors and the rating write into an event. Rule: ai-usage.md#the-event. */
-const RESERVED_NAMES: ReadonlySet<string> = new Set([
-  'provider',
-  'provider_reported',
-  'model',
-  'model_reported',
-  'tier',
-  'calls',
-  'tokens',
-  'kind',
-  'input_tokens',
-  'output_tokens',
-  ...KINDS.map(propertyOf),
-]);
 const RESERVED_PREFIX = 'ai_';
 
 /** One call as it travels to storage: its event, or one event a part. */
@@ -98,8 +85,15 @@ export function readUsageItem(sent: Sent, { settings, subscription, at, holds }:
   if (!usage || Object.keys(errors).length > 0) return { fault: { transaction_id: textOf(id), errors } };
   const call: UsageCall = { events, isOfKinds: emit === 'kinds', unmapped: usage.unmapped };
   if (hold) call.hold = hold;
+  extracted.set(call, usage);
   return { call };
 }
+
+/** What calls were read from, in the process that read them: it does not travel with them. */
+const extracted = new WeakMap<UsageCall, ExtractedUsage>();
+
+/** What a call was made of; undefined where it came in a job. */
+export const extractedOf = (call: UsageCall): ExtractedUsage | undefined => extracted.get(call);
 
 /** The hold that an item names: by its id, else by its key. */
 function holdOf(sent: Sent, holds: ItemFacts['holds'], errors: FieldErrors): HoldName | undefined {
@@ -164,29 +158,21 @@ function eventsOf(
   const ai: AiMark = {};
   if (reportedCost !== null) ai.reported_cost = reportedCost;
   if (servedFromCache) ai.served_from_cache = true;
-  if (emit === 'call') {
-    const all = callProperties(usage, properties);
-    all.calls = '1';
-    addParts(all, usage, KINDS);
-    return parsed({ ...plain, properties: all }, ai, errors);
-  }
+  if (emit === 'call') return parsed({ ...plain, properties }, { ai, part: { usage } }, errors);
+  const mark: AiMark = { ...ai, is_priced_by_plan: true };
   return KINDS.filter((kind) => parts[kind] !== undefined).flatMap((kind) => {
-    const own = callProperties(usage, properties);
-    addParts(own, usage, [kind]);
-    own.kind = kind;
-    own.tokens = parts[kind]!.toFixed();
     const event = {
       ...plain,
       transaction_id: plain.transaction_id === undefined ? undefined : `${String(plain.transaction_id)}#${kind}`,
       code: typeof plain.code === 'string' ? `${plain.code}_tokens` : plain.code,
-      properties: own,
+      properties,
     };
-    return parsed(event, { ...ai, is_priced_by_plan: true }, errors);
+    return parsed(event, { ai: mark, part: { usage, kind } }, errors);
   });
 }
 
-function parsed(plain: object, ai: AiMark, errors: FieldErrors): IncomingEvent[] {
-  const event = parseEvent(plain);
+function parsed(plain: object, { ai, part }: { ai: AiMark; part?: CallPart }, errors: FieldErrors): IncomingEvent[] {
+  const event = parseEvent(plain, part && { write: (sent, most) => callProperties(sent as Sent, part, most) });
   if (event.ok) {
     event.event.ai = ai;
     return [event.event];
@@ -197,36 +183,8 @@ function parsed(plain: object, ai: AiMark, errors: FieldErrors): IncomingEvent[]
 
 /** What is wrong with the fields of an event whose usage could not be read. */
 function faultsOf(plain: object, errors: FieldErrors): [] {
-  parsed(plain, {}, errors);
+  parsed(plain, { ai: {} }, errors);
   return [];
-}
-
-/**
- * Sent properties, with names and totals of a call; a total that nobody reported is absent. Assigned one by one: spread
- * into one literal they took a third of the time of the door.
- */
-function callProperties(
-  { provider, model, tier, inputTotal, outputTotal, format, flags }: ExtractedUsage,
-  sent: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const all: Record<string, unknown> = { ...sent };
-  all.provider = provider;
-  all.model = model;
-  all.tier = tier;
-  all.ai_format = format;
-  const total = inputTotal && outputTotal ? inputTotal.plus(outputTotal) : (inputTotal ?? outputTotal);
-  if (total) all.tokens = total.toFixed();
-  if (inputTotal) all.input_tokens = inputTotal.toFixed();
-  if (outputTotal) all.output_tokens = outputTotal.toFixed();
-  if (flags.length > 0) all.ai_flags = flags.join(',');
-  return all;
-}
-
-function addParts(all: Record<string, unknown>, { parts }: ExtractedUsage, kinds: readonly Kind[]): void {
-  for (const kind of kinds) {
-    const part = parts[kind];
-    if (part) all[propertyOf(kind)] = part.toFixed();
-  }
 }
 
 /** Whether a value is a text that may name a subject. */

@@ -102,12 +102,13 @@ export async function storeSettling(
   return outcome;
 }
 
-/** A door that did not know the subscription cannot show the event. */
+/** A door that did not know the subscription cannot show the event; a call is answered as it is stored. */
 const shownVerdicts = ({ settlement: { usage }, batch }: Settling, verdicts: readonly Verdict[]): Verdict[] =>
   batch!.events.map((event, index) => {
     const verdict = verdicts[index]!;
     const isFilled = usage && 'call' in usage && usage.call.events[index]!.external_subscription_id === '';
-    return verdict === 0 && isFilled ? { s: shownText(event, batch!, 0) } : verdict;
+    const isRated = typeof verdict === 'object' && 'c' in verdict;
+    return isRated || (verdict === 0 && isFilled) ? { s: shownText(event, batch!, verdict) } : verdict;
   });
 
 const transactionIdOf = ({ settlement: { usage }, batch }: Settling): string =>

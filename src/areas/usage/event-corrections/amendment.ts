@@ -53,9 +53,13 @@ export async function amendedPayload(
  * Rule: price-book.md#healing.
  */
 async function rateAgain(ctx: Context, event: EventToCorrect, payload: EventPayload): Promise<UnpricedCall | null> {
-  const status = own(parseProperties(event.properties), 'ai_status');
+  const former = parseProperties(event.properties);
+  const status = own(former, 'ai_status');
   if (status === undefined) return null;
-  const properties = parseProperties(payload.properties);
+  const { ai_dimensions: _, ...sent } = parseProperties(payload.properties);
+  const dimensions = own(former, 'ai_dimensions');
+  // It stays a call that was rated, among the sums that it was counted in.
+  const properties = { ...sent, ai_status: status, ...(dimensions === undefined ? {} : { ai_dimensions: dimensions }) };
   const version = await getBookVersion(ctx);
   const [book] = await readModels(ctx.db, [{ book: version, ...calledModel(properties) }]);
   const mark = status === 'plan' ? { is_priced_by_plan: true as const } : {};

@@ -39,17 +39,43 @@ export interface UnpricedCall extends ModelName {
   book: string;
 }
 
-/** An event's properties with what rating says of them, and its amount. */
-export interface RatedProperties {
-  properties: Record<string, unknown>;
-  amountCents: string | null;
+/** What rating says of a call, whose parts stay as they are. */
+export interface CallRating {
   status: RatingStatus | 'plan';
   /** Null when it is priced, or when its plan prices it. */
   unpriced: UnpricedCall | null;
+  amountCents: string | null;
+  /** Whether the book knows the call under another name than it gave; `names` are to be written then. */
+  isRenamed: boolean;
+  /** Names by the book, and those that the call gave where they differ. */
+  names: Names;
+  /** What else is written into its properties. */
+  written: Written;
+}
+
+interface Names {
+  provider: string;
+  model: string;
+  provider_reported?: string;
+  model_reported?: string;
+}
+
+interface Written {
+  ai_book: string;
+  ai_cost_cents?: string;
+  ai_dimensions?: readonly string[];
+  ai_flags?: string;
+  ai_reported_cost_cents?: string;
+  ai_status: string;
+}
+
+/** An event's properties with what rating says of them, and its amount. */
+export interface RatedProperties extends Pick<CallRating, 'status' | 'unpriced' | 'amountCents'> {
+  properties: Record<string, unknown>;
 }
 
 /** What rating writes; a new rating replaces all of it. */
-const WRITTEN = ['model_reported', 'provider_reported', 'ai_cost_cents', 'ai_flags', 'ai_book', 'ai_status'] as const;
+const REPLACED = ['model_reported', 'provider_reported', 'ai_cost_cents', 'ai_flags', 'ai_book', 'ai_status'] as const;
 /** Flags of rating; those of a former one do not stay. */
 const RATING_FLAG = /^(?:model_without_date|model_unknown|tier_fallback|cost_differs|price_(?:fallback|missing):.*)$/;
 
@@ -60,12 +86,11 @@ export const calledModel = (properties: Properties): ModelName => ({
 });
 
 /**
- * Rates the properties of a call, for the first time or again: the parts stay, what rating says is replaced. Only
- * `priced` calls have an amount.
+ * Rates a call, for the first time or again. Only `priced` calls have an amount.
  *
  * Rules: price-book.md#rating, price-book.md#the-event.
  */
-export function rateProperties(properties: Properties, mark: CallMark, terms: RatingTerms): RatedProperties {
+export function rateCall(properties: Properties, mark: CallMark, terms: RatingTerms): CallRating {
   const { book, version } = terms;
   const { currency, costSource } = version.settings;
   const { parts, prices } = pricedParts(properties, terms);
@@ -81,36 +106,55 @@ export function rateProperties(properties: Properties, mark: CallMark, terms: Ra
   });
   const isPlan = mark.is_priced_by_plan === true || own(properties, 'ai_status') === 'plan';
   const status = isPlan ? 'plan' : rating.status;
-  const kept = withoutWritten(properties);
-  addDimensions(kept, version);
-  kept.provider = book.provider;
-  kept.model = book.model;
-  if (called.provider !== book.provider) kept.provider_reported = called.provider;
-  if (called.model !== book.model) kept.model_reported = called.model;
-  if (rating.costCents !== null) kept.ai_cost_cents = rating.costCents.toFixed();
-  if (reportedCostCents !== null) kept.ai_reported_cost_cents = reportedCostCents.toFixed();
-  if (rating.flags.length > 0) kept.ai_flags = rating.flags.join(',');
-  kept.ai_book = versionText(version);
-  kept.ai_status = status;
+  const names: Names = { provider: book.provider, model: book.model };
+  const isRenamed = called.provider !== book.provider || called.model !== book.model;
+  if (called.provider !== book.provider) names.provider_reported = called.provider;
+  if (called.model !== book.model) names.model_reported = called.model;
+  const written: Written = { ai_book: versionText(version), ai_status: status };
+  if (rating.costCents !== null) written.ai_cost_cents = rating.costCents.toFixed();
+  if (rating.flags.length > 0) written.ai_flags = rating.flags.join(',');
+  if (reportedCostCents !== null) written.ai_reported_cost_cents = reportedCostCents.toFixed();
+  const dimensions = dimensionsOf(properties, version);
+  if (dimensions) written.ai_dimensions = dimensions;
   return {
     status,
     unpriced: isPlan || rating.status === 'priced' ? null : unpricedCall(properties, { called, rating, version }),
     amountCents: isPlan ? null : (rating.amountCents?.toFixed() ?? null),
-    properties: kept,
+    isRenamed,
+    names,
+    written,
   };
 }
 
+/** The properties of a call as `rateCall` says that they are: the parts stay, what rating says is replaced. */
+export function rateProperties(properties: Properties, mark: CallMark, terms: RatingTerms): RatedProperties {
+  const rating = rateCall(properties, mark, terms);
+  const { status, unpriced, amountCents } = rating;
+  return { status, unpriced, amountCents, properties: ratedProperties(properties, rating) };
+}
+
+/** Properties of a call with what rating says of it. */
+export const ratedProperties = (
+  properties: Properties,
+  { names, written }: Pick<CallRating, 'names' | 'written'>,
+): Record<string, unknown> => ({ ...withoutReplaced(properties), ...names, ...written });
+
 /** Each name is deleted only where it is: a call that is rated for the first time has none of them. */
-function withoutWritten(properties: Properties): Record<string, unknown> {
+function withoutReplaced(properties: Properties): Record<string, unknown> {
   const kept: Record<string, unknown> = { ...properties };
-  for (const name of WRITTEN) if (Object.hasOwn(kept, name)) delete kept[name];
+  for (const name of REPLACED) if (Object.hasOwn(kept, name)) delete kept[name];
   return kept;
 }
 
-/** The properties by which margins are shown apart, as of the first rating: sums stay what their calls amount to. */
-function addDimensions(kept: Record<string, unknown>, { settings: { marginDimensions: names } }: BookVersion): void {
-  if (own(kept, 'ai_status') === undefined && names.length > 0) kept.ai_dimensions = names;
-}
+/**
+ * The properties by which margins are shown apart, for a call that was not rated before; afterwards it keeps those of
+ * its first rating, or none, so that a setting of later does not move it to other sums. Rule: margins.md#sums.
+ */
+const dimensionsOf = (
+  properties: Properties,
+  { settings: { marginDimensions: names } }: BookVersion,
+): readonly string[] | undefined =>
+  own(properties, 'ai_status') === undefined && names.length > 0 ? names : undefined;
 
 /** The parts of a call and the prices that hold for it. */
 export function pricedParts(

@@ -1,6 +1,7 @@
 import { type FieldErrors, Refusal, refuse } from '../../../platform/refusal.ts';
 import { CLOUD_FIELDS, placesOfEvent } from './error-places.ts';
 import { type IncomingBatch, type IncomingEvent, isAccepted, type Verdict } from './incoming-event.ts';
+import { withRating } from './rated-call.ts';
 import type { EventsInput } from './read-request.ts';
 import { eventText } from './view.ts';
 
@@ -80,7 +81,12 @@ const placesOf = (errors: FieldErrors, index: number, isOfCloudEvents = false) =
 export function shownText(event: IncomingEvent, batch: Pick<IncomingBatch, 'received_at'>, verdict: Verdict): string {
   if (typeof verdict === 'object' && 'r' in verdict) return verdict.r;
   if (typeof verdict === 'object' && 's' in verdict) return verdict.s;
-  return eventText({ ...event, timestamp: event.timestamp ?? batch.received_at, created_at: batch.received_at });
+  const shown = { ...event, timestamp: event.timestamp ?? batch.received_at, created_at: batch.received_at };
+  if (typeof verdict === 'object' && 'c' in verdict) {
+    shown.properties = withRating(event.properties, verdict.c[0]);
+    shown.precise_total_amount_cents = verdict.c[1];
+  }
+  return eventText(shown);
 }
 
 /** Member of the answer's body with the explanations; empty if none were requested. */

@@ -1,5 +1,6 @@
 import type { EventId, ExternalSubscriptionId, OrganizationId } from '../../../platform/ids.ts';
 import type { Explanation } from './explain/verdict.ts';
+import type { RatedCall } from './rated-call.ts';
 
 /** An event as the ingress passes it to storage: checked, numbers in canonical text, only JSON left to parse. */
 export interface IncomingEvent {
@@ -58,7 +59,8 @@ export type Explained = Explanation | Pick<Explanation, 'outcome' | 'reasons'>;
 
 /**
  * The result of one event: 0 stored as sent, 1 another event has its key, r replayed, s stored but changed by the
- * worker (with the body that is now stored), e refused. Explained events carry `x`.
+ * worker (with the body that is now stored), c a call of a model that was stored with what rating wrote, e refused.
+ * Explained events carry `x`.
  * Rule: storing-events.md#jobs-and-replies.
  */
 export type Verdict =
@@ -66,6 +68,7 @@ export type Verdict =
   | 1
   | { r: string; x?: Explained }
   | { s: string; x?: Explained }
+  | { c: RatedCall; x?: Explained }
   | { e: { status: number; body: Record<string, unknown> } };
 
 /** Whether the event is stored, now or earlier. */

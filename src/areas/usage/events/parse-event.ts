@@ -10,6 +10,9 @@ import type { IncomingEvent } from './incoming-event.ts';
 import { canonicalText, NotStorable, TooLong } from './property-json.ts';
 import { readTimestamp } from './timestamps.ts';
 
+/** Canonical JSON text of an object, of at most so many characters. @throws NotStorable, TooLong */
+type WriteProperties = (properties: object, most: number) => string;
+
 export type ParsedEvent = { ok: true; event: IncomingEvent } | { ok: false; errors: FieldErrors };
 
 /** Integer and fractional digits of numeric(40, 15). */
@@ -32,9 +35,13 @@ const NO_AMOUNT = { text: null, asSent: 'null' };
  * events.md#fields, all errors together. Unknown keys are ignored; a missing subscription is "". Plain checks, since
  * this runs for every event of the busiest route.
  *
- * propertiesMax  characters of the canonical properties
+ * most   characters of the canonical properties
+ * write  makes this text of properties that are an object, for a door that adds some of its own
  */
-export function parseEvent(input: unknown, propertiesMax = PROPERTIES_MAX): ParsedEvent {
+export function parseEvent(
+  input: unknown,
+  { most = PROPERTIES_MAX, write = canonicalText }: { most?: number; write?: WriteProperties } = {},
+): ParsedEvent {
   const sent = (isObject(input) ? input : {}) as Record<string, unknown>;
   const errors: FieldErrors = {};
   const timestamp = timestampOf(sent.timestamp, errors);
@@ -42,7 +49,7 @@ export function parseEvent(input: unknown, propertiesMax = PROPERTIES_MAX): Pars
   const code = keyOf('code', sent.code, { mandatory: true, errors });
   const subscription = keyOf('external_subscription_id', sent.external_subscription_id, { mandatory: false, errors });
   const amount = amountOf(sent.precise_total_amount_cents, errors);
-  const properties = propertiesOf(sent.properties, propertiesMax, errors);
+  const properties = propertiesOf(sent.properties, { most, write }, errors);
   if (Object.keys(errors).length > 0) return { ok: false, errors };
   const digested = `{"code":${JSON.stringify(code)},"precise_total_amount_cents":${amount.asSent},"properties":${properties}}`;
   return {
@@ -96,7 +103,11 @@ function keyOf(
   return text ?? '';
 }
 
-function propertiesOf(value: unknown, most: number, errors: FieldErrors): string {
+function propertiesOf(
+  value: unknown,
+  { most, write }: { most: number; write: WriteProperties },
+  errors: FieldErrors,
+): string {
   // Some languages write an empty map as an empty list.
   if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return '{}';
   if (!isObject(value) || isKeptNumber(value)) {
@@ -104,7 +115,7 @@ function propertiesOf(value: unknown, most: number, errors: FieldErrors): string
     return '{}';
   }
   try {
-    return canonicalText(value, most);
+    return write(value, most);
   } catch (error) {
     if (!(error instanceof NotStorable || error instanceof TooLong)) throw error;
     errors.properties = [error instanceof TooLong ? TOO_LONG : FORMAT];

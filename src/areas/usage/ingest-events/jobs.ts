@@ -7,6 +7,7 @@ import type { Positions } from '../../../platform/positions/positions.ts';
 import type { Handlers, JobInfo } from '../../../platform/queue/worker.ts';
 import { publishReply } from '../../../platform/replies/replies.ts';
 import type { JobPayload } from '../../../queues.ts';
+import { shownText } from '../events/answer-text.ts';
 import { explainBatch } from '../events/explain/explain-batch.ts';
 import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../events/incoming-event.ts';
 import { type PackedBatch, unpackBatch } from '../events/packed-batch.ts';
@@ -47,7 +48,8 @@ export function storeHandlers(
       const batches = (job.batches as PackedBatch[]).map(unpackBatch);
       const { organization_id: id } = job;
       const stored = await (id === undefined ? shared(batches) : apart(id, batches));
-      verdicts = (await explained(deps.sql, batches, stored)).flat();
+      const told = await explained(deps.sql, batches, stored);
+      verdicts = (job.shows_ratings ? told : told.map((each, index) => shownWhole(each, batches[index]!))).flat();
       position = await deps.positions?.keep([...new Set(batches.map(({ organization_id }) => organization_id))]);
     } catch (error) {
       if (info.lastAttempt) await reply(job, STORING_FAILED);
@@ -76,6 +78,14 @@ async function explained(
   );
 }
 
+/** Verdicts for an ingress that cannot show a call by what rating wrote. */
+const shownWhole = (verdicts: readonly (Verdict | typeof HELD)[], batch: IncomingBatch) =>
+  verdicts.map((verdict, index) => {
+    if (typeof verdict !== 'object' || !('c' in verdict)) return verdict;
+    const { c: _, ...others } = verdict;
+    return { ...others, s: shownText(batch.events[index]!, batch, verdict) };
+  });
+
 function count(metrics: Metrics, verdicts: readonly (Verdict | typeof HELD)[]): void {
   const counts = { stored: 0, conflict: 0, replayed: 0, refused: 0 };
   // Held events come again and are counted then.
@@ -88,5 +98,5 @@ function count(metrics: Metrics, verdicts: readonly (Verdict | typeof HELD)[]): 
 function nameOf(verdict: Verdict): 'stored' | 'conflict' | 'replayed' | 'refused' {
   if (verdict === 0) return 'stored';
   if (verdict === 1) return 'conflict';
-  return 'r' in verdict ? 'replayed' : 's' in verdict ? 'stored' : 'refused';
+  return 'r' in verdict ? 'replayed' : 'e' in verdict ? 'refused' : 'stored';
 }

@@ -202,6 +202,36 @@ describe('margins', () => {
     expect(await findings()).toEqual([]);
   });
 
+  test('keep a call among the dimensions of its day, however it is rated later', async () => {
+    await sell();
+    await price();
+    const settle = (names: string[]) =>
+      ok(story.client.put('/organizations/settings', { settings: { ai: { margin_dimensions: names } } }));
+    await send({ ...AI1, id: 'before' });
+    await settle(['team']);
+    await send({ ...AI1, id: 'then', properties: { team: 'red', user: 'ada' } });
+    await settle(['user', 'team']);
+    const properties = {
+      provider: 'openai',
+      model: 'alpha',
+      tier: 'standard',
+      calls: '1',
+      tokens: '2',
+      tokens_input: '2',
+    };
+    for (const transaction_id of ['before', 'then'])
+      await correct({ kind: 'amend', transaction_id, properties: { ...properties, team: 'red', user: 'ada' } });
+    const dimensionsOf = async (transaction_id: string) => {
+      const [row] = await service.sql<{ dimensions: unknown }[]>`
+        select properties -> 'ai_dimensions' as dimensions from events
+        where organization_id = ${story.organizationId} and transaction_id = ${transaction_id} and deleted_at is null`;
+      return row!.dimensions;
+    };
+    expect(await dimensionsOf('before')).toBeNull();
+    expect(await dimensionsOf('then')).toEqual(['team']);
+    expect(await findings()).toEqual([]);
+  });
+
   test('follow corrections, also of calls that no finished batch has counted', async () => {
     await sell();
     await price();

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { raiseBookVersion, raiseDeploymentVersion } from '../../../../src/areas/catalog/price-book/book-locks.ts';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
+import { shownText } from '../../../../src/areas/usage/events/answer-text.ts';
 import type { Verdict } from '../../../../src/areas/usage/events/incoming-event.ts';
+import { amountJson } from '../../../../src/areas/usage/events/view.ts';
 import { finishBatches } from '../../../../src/areas/usage/ingest-events/finish-batches.ts';
 import type { Kind } from '../../../../src/engine/ai/kinds.ts';
 import { connectDatabase } from '../../../../src/platform/db/connect.ts';
@@ -46,11 +48,16 @@ async function own({ model, kind, cost, sell, min = 0, per = 1_000_000, provider
   });
 }
 
+/** An event as it is stored; what rating wrote stands beside the properties of the door in short verdicts. */
 const bodyOf = (verdict: Verdict) => {
-  const text = typeof verdict === 'object' && ('s' in verdict ? verdict.s : 'r' in verdict && verdict.r);
+  if (typeof verdict !== 'object') return verdict;
+  if ('c' in verdict)
+    return { properties: JSON.parse(`{${verdict.c[0]}}`), precise_total_amount_cents: amountText(verdict.c[1]) };
+  const text = 's' in verdict ? verdict.s : 'r' in verdict && verdict.r;
   return text ? JSON.parse(text) : verdict;
 };
 
+const amountText = (amount: string | null): string | null => JSON.parse(amountJson(amount));
 const amountOf = (verdict: Verdict): string | null => bodyOf(verdict).precise_total_amount_cents;
 const AI1: Call = { id: 'AI1', parts: { tokens_input: 1000, tokens_output: 200 } };
 
@@ -111,16 +118,15 @@ describe('a call that a door took', () => {
         ('azure', 'prod-*', 'openai', 'alpha'), ('openai', 'mine-big', null, 'alpha'),
         ('openai', 'mine-b*', null, 'nowhere')) as alias`;
     const named = (model: string, provider = 'openai'): Call => ({ ...AI1, id: model, model, provider });
-    const [verdicts] = await storage(database.sql).store(
-      calls(organizationId, [
-        named('alpha-2026-01-31'),
-        named('alpha-mini'),
-        named('mine-big'),
-        named('mine-bigger'),
-        named('prod-7', 'azure'),
-      ]),
-    );
-    const shown = verdicts!.map(bodyOf);
+    const batch = calls(organizationId, [
+      named('alpha-2026-01-31'),
+      named('alpha-mini'),
+      named('mine-big'),
+      named('mine-bigger'),
+      named('prod-7', 'azure'),
+    ]);
+    const [verdicts] = await storage(database.sql).store(batch);
+    const shown = verdicts!.map((verdict, index) => JSON.parse(shownText(batch.events[index]!, batch, verdict)));
     expect(shown.map((event) => event.precise_total_amount_cents)).toEqual(['0.54', null, '0.54', null, '0.54']);
     expect(shown.map(({ properties: { model, ai_flags } }) => [model, ai_flags])).toEqual([
       ['alpha', 'model_without_date'],

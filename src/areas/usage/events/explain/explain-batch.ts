@@ -1,4 +1,5 @@
 import type { Db } from '../../../../platform/db/connect.ts';
+import { shownText } from '../answer-text.ts';
 import { type IncomingBatch, type IncomingEvent, isAccepted, type Verdict } from '../incoming-event.ts';
 import { parseProperties } from '../property-json.ts';
 import { eventText } from '../view.ts';
@@ -61,7 +62,7 @@ function storedEvent(batch: IncomingBatch, event: IncomingEvent, verdict: Verdic
   }
   const isReplayed = 'r' in verdict;
   // Timestamps are truncated to the millisecond, as matching compares them.
-  const shown = parseProperties(isReplayed ? verdict.r : verdict.s) as {
+  const shown = parseProperties(shownText(event, batch, verdict)) as {
     svc_id: string;
     timestamp: string;
     created_at: string;
@@ -75,7 +76,8 @@ function storedEvent(batch: IncomingBatch, event: IncomingEvent, verdict: Verdic
 /** A verdict with its explanation; for bulk only the parts that are counted. */
 function explained(batch: IncomingBatch, event: IncomingEvent, verdict: Verdict, x: Explanation): Verdict {
   const told = batch.explain === 'reasons' ? { outcome: x.outcome, reasons: x.reasons } : x;
-  if (typeof verdict === 'object' && ('r' in verdict || 's' in verdict)) return { ...verdict, x: told };
+  if (typeof verdict === 'object' && ('r' in verdict || 's' in verdict || 'c' in verdict))
+    return { ...verdict, x: told };
   const s = eventText({ ...event, timestamp: event.timestamp ?? batch.received_at, created_at: batch.received_at });
   return { s, x: told };
 }

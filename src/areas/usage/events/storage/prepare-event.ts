@@ -9,9 +9,16 @@ import { type AskedModel, type Books, modelKey } from '../../../catalog/model-bo
 import { meteredText } from '../../../catalog/usage-shapes/numeric-properties.ts';
 import type { Catalog, KnownGroup, LiveShape } from '../../../catalog/usage-shapes/storing-catalog.ts';
 import { groupHash } from '../../../catalog/usage-shapes/usage-shape.ts';
-import { calledModel, rateProperties, type UnpricedCall } from '../../event-rating/rate-properties.ts';
+import {
+  type CallRating,
+  calledModel,
+  rateCall,
+  ratedProperties,
+  type UnpricedCall,
+} from '../../event-rating/rate-properties.ts';
 import type { AiMark, IncomingBatch, IncomingEvent } from '../incoming-event.ts';
 import { canonicalText, parseProperties } from '../property-json.ts';
+import { membersOf, type RatedCall, withRating } from '../rated-call.ts';
 import { unixSeconds } from '../timestamps.ts';
 
 /** An event as it will be stored, with its place in the rollups. */
@@ -24,6 +31,8 @@ export interface PreparedEvent {
   /** Set if it is not stored as it was sent, so that the answer shows the stored event. */
   isChanged: boolean;
   rollup: Rollup | null;
+  /** What rating wrote into a call, where that is all that differs from what was sent. */
+  rated: RatedCall | null;
   /** A shape in building that records the hour. */
   buildingId: string | null;
   /** A call that has no amount, for want of a price or of a part of its usage. */
@@ -62,27 +71,41 @@ export function prepareEvent(
     created_at,
     properties: event.properties,
     isChanged: present !== null,
+    rated: null,
     rollup: null,
     buildingId: null,
     unpriced: null,
   };
-  // Parsed once where it is needed at all.
-  let parsed = event.ai && rateCall(prepared, event.ai, { catalog, books });
+  const rating =
+    event.ai &&
+    rate(prepared, event.ai, {
+      catalog,
+      books,
+      isShownAsReceived: timestamp === (event.timestamp ?? batch.received_at) && present === null,
+    });
   const metric = catalog.metrics.get(event.code);
   if (!metric) return prepared;
+  let textOf = rating ? ratedText(event, rating) : undefined;
   if (metric.expression && metric.field_name !== null) {
-    parsed ??= parseProperties(prepared.properties);
-    const refusal = applyExpression(prepared, parsed, { expression: metric.expression, field: metric.field_name });
+    const properties = rating ? ratedProperties(propertiesOf(event), rating) : parseProperties(prepared.properties);
+    const refusal = applyExpression(prepared, properties, { expression: metric.expression, field: metric.field_name });
     if (refusal) return refusal;
-    parsed = undefined;
+    textOf = undefined;
   }
   if (metric.live && !metric.live.raw.has(event.external_subscription_id))
-    prepared.rollup = rollupOf(metric.live, prepared.properties, parsed);
+    prepared.rollup = rollupOf(metric.live, prepared.properties, textOf);
   prepared.buildingId = metric.building?.id ?? null;
   return prepared;
 }
 
 type Properties = Readonly<Record<string, unknown>>;
+/** Text of a property by its name; null: absent. */
+type TextOf = (name: string) => string | null;
+
+const textsOf =
+  (properties: Properties): TextOf =>
+  (name) =>
+    propertyText(own(properties, name));
 
 /** Properties of calls that were parsed for their models, until their events are gone. */
 const parsedCalls = new WeakMap<IncomingEvent, Properties>();
@@ -95,6 +118,9 @@ function propertiesOf(call: IncomingEvent): Properties {
   }
   return properties;
 }
+
+/** Names that rating may exchange. */
+const NAMES: ReadonlySet<string> = new Set(['provider', 'model', 'provider_reported', 'model_reported']);
 
 /** Models of the calls among events that have to be rated, each once. */
 export function modelsToRate(batch: IncomingBatch, { book }: Catalog): AskedModel[] {
@@ -111,22 +137,43 @@ export function modelsToRate(batch: IncomingBatch, { book }: Catalog): AskedMode
 /**
  * Writes what a call costs by the book into the event, and its amount. Rule: price-book.md#the-event.
  *
- * @returns the properties as they will be stored
+ * isShownAsReceived  its times are those that the ingress knows
  */
-function rateCall(
+function rate(
   prepared: PreparedEvent,
   mark: AiMark,
-  { catalog: { book: version }, books }: { catalog: Catalog; books: Books },
-): Properties {
+  {
+    catalog: { book: version },
+    books,
+    isShownAsReceived,
+  }: { catalog: Catalog; books: Books; isShownAsReceived: boolean },
+): CallRating {
   const properties = propertiesOf(prepared.event);
   const book = books.get(modelKey({ book: version, ...calledModel(properties) }));
   assert(book, 'the books of all calls were read before they are prepared');
-  const rated = rateProperties(properties, mark, { book, version, at: prepared.timestamp });
-  prepared.event = { ...prepared.event, precise_total_amount_cents: rated.amountCents };
-  prepared.properties = canonicalText(rated.properties);
-  prepared.unpriced = rated.unpriced;
+  const rating = rateCall(properties, mark, { book, version, at: prepared.timestamp });
+  const { amountCents, isRenamed } = rating;
+  prepared.event = { ...prepared.event, precise_total_amount_cents: amountCents };
+  if (isRenamed) prepared.properties = canonicalText(ratedProperties(properties, rating));
+  else {
+    const members = membersOf({ ...rating.written, ai_format: properties.ai_format });
+    prepared.properties = withRating(prepared.event.properties, members);
+    if (isShownAsReceived) prepared.rated = [members, amountCents];
+  }
+  prepared.unpriced = rating.unpriced;
   prepared.isChanged = true;
-  return rated.properties;
+  return rating;
+}
+
+/** Text of a property of a rated call; all of them are written out only where rating wrote the one asked for. */
+function ratedText(call: IncomingEvent, rating: CallRating): TextOf {
+  const sent = propertiesOf(call);
+  let all: Properties | undefined;
+  return (name) => {
+    if (!name.startsWith('ai_') && !(rating.isRenamed && NAMES.has(name))) return propertyText(own(sent, name));
+    all ??= ratedProperties(sent, rating);
+    return propertyText(own(all, name));
+  };
 }
 
 /** Writes the expression's value into the metric's field. */
@@ -144,14 +191,15 @@ function applyExpression(
   if (!isStorable(evaluated.value)) return refuse.invalid({ expression: ['invalid_format'] });
   prepared.properties = canonicalText({ ...properties, [field]: evaluated.value });
   prepared.isChanged = true;
+  prepared.rated = null;
   return undefined;
 }
 
-function rollupOf(shape: LiveShape, json: string, parsed: Properties | undefined): Rollup {
+/** @param known texts of properties that were parsed already */
+function rollupOf(shape: LiveShape, json: string, known: TextOf | undefined): Rollup {
   const { property_names: names, field_name: field } = shape;
   if (names.length === 0 && field === null) return { shape, group: groupIn(shape, []), text: null, value: null };
-  const properties = parsed ?? parseProperties(json);
-  const textOf = (name: string) => propertyText(own(properties, name));
+  const textOf = known ?? textsOf(parseProperties(json));
   const text = field === null ? null : textOf(field);
   return { shape, group: groupIn(shape, names.map(textOf)), text, value: meteredText(text) };
 }

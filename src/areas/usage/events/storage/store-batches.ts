@@ -261,7 +261,10 @@ function judge(passage: Passage, kept: ReadonlyMap<string, KeptKey | undefined>)
 /** Undefined if it was neither inserted nor its key taken, so that the catalog was stale. */
 function verdictOf(prepared: PreparedEvent, kept: ReadonlyMap<string, KeptKey | undefined>): Verdict | undefined {
   const { event, timestamp, created_at, properties, isChanged } = prepared;
-  if (!kept.has(event.id)) return isChanged ? { s: eventText({ ...event, timestamp, created_at, properties }) } : 0;
+  if (!kept.has(event.id)) {
+    if (prepared.rated) return { c: prepared.rated };
+    return isChanged ? { s: eventText({ ...event, timestamp, created_at, properties }) } : 0;
+  }
   const key = kept.get(event.id);
   if (!key) return undefined;
   const there = key.event ?? goneEvent(prepared, key);
