@@ -32,8 +32,8 @@ export function decimalText(value: Decimal): string {
 }
 
 /**
- * Plain text of a decimal, as `toFixed()` writes it. Numbers of tokens are whole and mostly below ten million: these are
- * one word of decimal.js, which is read without the search for digits that every other number needs.
+ * Plain text of a decimal, as `toFixed()` writes it. Numbers of tokens are whole and mostly below ten million: these
+ * are one word of decimal.js, which is read without the search for digits that every other number needs.
  */
 export const plainText = (value: Decimal): string =>
   value.e < WORD_DIGITS && value.d.length === 1 && value.e >= 0 && value.s === 1 ? String(value.d[0]) : value.toFixed();

@@ -60,8 +60,8 @@ export function usageView(id: string, calls: readonly StoredCall[], shown: Shown
 }
 
 /**
- * JSON text of the same view of a call that was just read from its body, and stored with what rating wrote. Written out,
- * as answers to events are: making the object and serialising it took three times as long.
+ * JSON text of the same view of a call that was just read from its body, and stored with what rating wrote. Written
+ * out, as answers to events are, without an object that is serialised.
  */
 export function ratedViewText(
   id: string,

@@ -131,8 +131,8 @@ export const groupOfCall = (db: Db) => db`(
   where e.properties ? 'ai_status')`;
 
 /**
- * Tokens and cost of the call `e`. Written out by name: to unnest the names and to sum what is there of them took 5.7 us
- * for a call of four parts, this 3.0 to 4.5.
+ * Tokens and cost of the call `e`. Written out by name: to unnest the names and to sum what is there of them took
+ * 5.7 us for a call of four parts, this 3.0 to 4.5.
  */
 export const figuresOf = (db: Db) => db`(
   select ${sumOf(db, INPUT)} as input_tokens, ${sumOf(db, OUTPUT)} as output_tokens,

@@ -12,9 +12,9 @@ const FORMAT = '"ai_format":"';
 const FLAGS = '"ai_flags":"';
 
 /**
- * The properties of a call as they are stored: those from its door with what rating wrote in the place of the door's own
- * members that begin with `ai_`. These stand side by side, since keys are sorted and none of them may be sent, so only
- * that part is exchanged.
+ * The properties of a call as they are stored: those from its door with what rating wrote in the place of the door's
+ * own members that begin with `ai_`. These stand side by side, since keys are sorted and none of them may be sent, so
+ * only that part is exchanged.
  *
  *   {"agent":"a","ai_format":"canonical/1","calls":"1"}, "ai_book":"3.1","ai_format":"canonical/1" →
  *   {"agent":"a","ai_book":"3.1","ai_format":"canonical/1","calls":"1"}
