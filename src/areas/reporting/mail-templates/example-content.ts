@@ -121,7 +121,7 @@ function exampleModel(kind: keyof typeof TITLES, { language: { locale, texts }, 
       text: fill(texts.amountDue, { amount: total }),
       note: fill(texts.payableUntil, { date: format.date(today.add({ days: TERM_DAYS })) }),
     },
-    credit_note: null,
+    credit_note: { text: fill(texts.amountCredited, { amount: total }), note: texts.toBalance },
     payment_receipt: {
       text: fill(texts.amountPaid, { amount: total }),
       note: `${texts.paidOn} ${format.date(today)}`,
