@@ -141,3 +141,16 @@ test('pm2 hands SECRETS_KEYS to every process by name', async () => {
   expect(apps.length).toBeGreaterThan(10);
   for (const { env } of apps) expect(env).toHaveProperty('SECRETS_KEYS');
 });
+
+test('the pool of streams is there only where CONNECTORS_FILE is set', async () => {
+  const { CONNECTORS_FILE: _, ...env } = process.env;
+  const show = `console.log((await import('./ecosystem.config.js')).apps.map(({ name }) => name).join())`;
+  const poolsWith = async (more: object): Promise<string[]> => {
+    const input = { cwd: projectRoot(), env: { ...env, ...more } as NodeJS.ProcessEnv };
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', show], input);
+    return stdout.trim().split(',');
+  };
+  expect(await poolsWith({})).not.toContain('connectors');
+  expect(await poolsWith({ CONNECTORS_FILE: '/etc/connectors.yaml' })).toContain('connectors');
+  expect(serviceOf('connectors')).toContain('profiles: [streams]');
+});

@@ -106,6 +106,29 @@ test('a source goes on behind its checkpoint when the process starts anew', asyn
   expect(await countEvents()).toBe(5);
 });
 
+test('metrics say how many messages came, what became of their events, how long that took, and the lag', async () => {
+  const source = new Driven();
+  start(source);
+  await source.send(3);
+  await source.send(2, () => `${message(0).bytes}`); // the first one again
+  await source.send(1, () => 'no JSON');
+  await until(async () => (await reader())?.lag_messages === 5);
+  const text = await metrics.registry.metrics();
+  const lineOf = (name: string, more = '') => {
+    const labels = `organization="${organizationId}",connector="stream"${more}`;
+    return text.split('\n').find((line) => line.startsWith(`meterstone_stream_${name}{`) && line.includes(labels));
+  };
+  const figures = {
+    messages_total: 6,
+    lag_messages: 5,
+    lag_seconds: 1.5,
+    batch_seconds_count: 3,
+  };
+  for (const [name, value] of Object.entries(figures)) expect(lineOf(name)).toMatch(new RegExp(` ${value}$`));
+  for (const [outcome, value] of Object.entries({ stored: 3, replayed: 2, dead: 1 }))
+    expect(lineOf('events_total', `,outcome="${outcome}"`)).toMatch(new RegExp(` ${value}$`));
+});
+
 test('a source in trouble is read again, and what is wrong is said', async () => {
   const source = new Driven();
   source.trouble = new SourceTrouble('the brokers cannot be reached: a:9092');
