@@ -20,6 +20,7 @@ import { measureCluster } from './sections/cluster.ts';
 import { measureDeadEndpoint } from './sections/dead-endpoint.ts';
 import { measureFormerKey } from './sections/former-key.ts';
 import { measureHeavyUsage } from './sections/heavy-usage.ts';
+import { measureHotRow } from './sections/hot-row.ts';
 import { measureHttp } from './sections/http.ts';
 import { measureIngest } from './sections/ingest.ts';
 import { measureKeys } from './sections/keys.ts';
@@ -61,6 +62,7 @@ const sections: Record<SectionName, Section> = {
   positions: { ids: ['S3'], measure: measurePositions },
   cells: { ids: ['S6', 'S8'], measure: measureCells },
   'former-key': { ids: ['S1'], measure: measureFormerKey },
+  'hot-row': { ids: ['S9'], measure: measureHotRow },
   replica: { ids: ['S4'], measure: measureReplica },
   streams: { ids: ['G28'], measure: measureStreams },
   'ai-usage': { ids: ['B7'], measure: measureAiUsage },

@@ -7,6 +7,8 @@ export interface EventSource {
   label: string;
   /** Unix seconds of the events. */
   at: number;
+  /** All events are of one subscription, metric and hour: they add to one row of sums. */
+  isOneRow?: boolean;
 }
 
 export const SUBSCRIPTIONS = 1000;
@@ -25,9 +27,10 @@ export const transactionIdOf = (source: EventSource, number: number): string =>
 /** JSON text of one event; `amount` replaces the property of that name. */
 export function eventJson(source: EventSource, number: number, amount = (number % 977) / 4): string {
   const mixed = Math.imul(number, 0x85ebca6b) >>> 8;
+  const isOneRow = source.isOneRow === true;
   return (
-    `{"transaction_id":"${transactionIdOf(source, number)}","external_subscription_id":"${subscriptionOf(number)}",` +
-    `"code":"${METRICS[mixed % 5]}","timestamp":${source.at}.${String(number % 1000).padStart(3, '0')},` +
+    `{"transaction_id":"${transactionIdOf(source, number)}","external_subscription_id":"${subscriptionOf(isOneRow ? 0 : number)}",` +
+    `"code":"${METRICS[isOneRow ? 0 : mixed % 5]}","timestamp":${source.at}.${String(number % 1000).padStart(3, '0')},` +
     `"properties":{"amount":${amount},"region":"${REGIONS[(mixed >>> 3) % 5]}","tier":"${TIERS[(mixed >>> 6) % 3]}",` +
     `"request":"r${mixed}"}}`
   );

@@ -81,6 +81,13 @@ export const goals = {
   S6: { what: 'POST /events, two cells on one server / one cell', floor: 0.95, goal: 1, ...more() },
   S8: { what: 'POST /events of the one cell of a directory / without cells', floor: 0.95, goal: 1, ...more() },
   S7: { what: 'items a second of a tick, 1 000 000 customers due / 10 000', floor: 0.9, goal: 1, ...more() },
+  S9: {
+    what: 'events of one row of sums / of 1 000 subscriptions, four callers',
+    floor: 0.8,
+    goal: 1,
+    ...more(),
+    estimated: true,
+  },
 } satisfies Record<string, Goal>;
 
 export type GoalId = keyof typeof goals;

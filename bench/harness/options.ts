@@ -27,6 +27,7 @@ export const SECTIONS = [
     'cells',
     'former-key',
     'replica',
+    'hot-row',
     'streams',
     'ai-usage',
   ] as const),

@@ -349,7 +349,11 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
   const parsed = Settings.safeParse(given);
   // The address alone says it, wherever it is handed on to.
   if (parsed.success && !parsed.data.DATABASE_PREPARE && parsed.data.DATABASE_URL !== '')
-    return { ...parsed.data, DATABASE_URL: pooledUrl(parsed.data.DATABASE_URL) };
+    return {
+      ...parsed.data,
+      DATABASE_URL: pooledUrl(parsed.data.DATABASE_URL),
+      CELL_DATABASE_URLS: parsed.data.CELL_DATABASE_URLS.map((cell) => ({ ...cell, url: pooledUrl(cell.url) })),
+    };
   if (parsed.success) return parsed.data;
   throw new ConfigError(`the settings are not valid: ${parsed.error.issues.map(problemOf).join('; ')}`);
 }

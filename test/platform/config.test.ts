@@ -34,6 +34,14 @@ test('DATABASE_PREPARE=false and prepare=false in the address mean the same', ()
   expect(address('postgres://a/x?sslmode=require')).toBe('postgres://a/x?sslmode=require&prepare=false');
   expect(address('postgres://a/x?prepare=false&sslmode=require')).toBe('postgres://a/x?prepare=false&sslmode=require');
   expect(loadConfig({ DATABASE_PREPARE: 'false' }).DATABASE_URL).toBe('');
+  const cells = {
+    DATABASE_URL: 'postgres://h/d',
+    CELL_DATABASE_URLS: 'a=postgres://a/d b=postgres://b/d?prepare=false',
+  };
+  expect(loadConfig({ ...cells, DATABASE_PREPARE: 'false' }).CELL_DATABASE_URLS).toEqual([
+    { name: 'a', url: 'postgres://a/d?prepare=false' },
+    { name: 'b', url: 'postgres://b/d?prepare=false' },
+  ]);
   expect(loadConfig({ DATABASE_URL: 'postgres://a/x' }).DATABASE_URL).toBe('postgres://a/x');
 });
 

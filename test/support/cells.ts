@@ -14,7 +14,8 @@ import { connectControl, controlMigrations, listCells, noteTenants } from '../..
 import { serveCells } from '../../src/platform/cells/serve-cells.ts';
 import { type Config, loadConfig } from '../../src/platform/config.ts';
 import { connectDatabase, type Sql } from '../../src/platform/db/connect.ts';
-import { migrate } from '../../src/platform/db/migrate.ts';
+import { bringUpToDate } from '../../src/platform/db/role-settings.ts';
+import { isPooled } from '../../src/platform/db/session-settings.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { connectPatiently, type Redis } from '../../src/platform/redis/connect.ts';
 import { type PoolName, startPools } from '../../workers/pools.ts';
@@ -63,7 +64,7 @@ export async function startCells(settings: Record<string, string>, pools = POOLS
   });
   const log = createLog({ level: config.LOG_LEVEL, process: 'test' });
   const control = connectControl(config);
-  await migrate(control, controlMigrations());
+  await bringUpToDate(control, isPooled(config.DATABASE_URL), { directory: controlMigrations() });
   const directory = { control, config };
   const workers = await serveCells(config, log, (ofCell, its) => startPools(ofCell, pools, its));
   const ingress = await startCellsIngress(config, { operations, log, limiterTimeoutMs: PATIENT_LIMITER_MS });
