@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { faultWords } from '../parts/fault-words.ts';
 import { Action, FormDialog } from '../parts/form.tsx';
 import { moved } from '../parts/moved.ts';
+import { sentenceOf } from '../parts/states.tsx';
 import { t } from '../texts/en.ts';
 import { ApiError, write } from './api.ts';
 import { announce } from './live-region.tsx';
@@ -56,7 +58,8 @@ export function ClockBar() {
       await write('POST', '/test_clock/advance', { test_clock: { frozen_time: frozenTime } });
     } catch (caught) {
       if (!(caught instanceof ApiError)) throw caught;
-      fault.value = JSON.stringify(caught.details) === '{}' ? caught.message : JSON.stringify(caught.details);
+      const codes = Object.values(caught.details).flat().map(faultWords);
+      fault.value = codes.length === 0 ? sentenceOf(caught) : codes.join(', ');
       isMoving.value = false;
     }
     await readAllAgain();

@@ -59,6 +59,27 @@ interface SecurityRow {
   device_info: { user_agent?: string };
 }
 
+/** `user.new_device_logged_in` as words. */
+const eventWords = (event: string): string => {
+  const text = event.replace('.', ' ').replaceAll('_', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};
+
+/** What an event of the security log is about, a line for each fact; the ids of the service are left to the API. */
+function Concerns({ of: resources }: { of: Record<string, unknown> }) {
+  return (
+    <>
+      {Object.entries(resources)
+        .filter(([name]) => !/^svc_.*id$/.test(name))
+        .map(([name, value]) => (
+          <span key={name} class="second">
+            {name.replaceAll('_', ' ')}: {typeof value === 'string' ? value : JSON.stringify(value)}
+          </span>
+        ))}
+    </>
+  );
+}
+
 function Security() {
   const { query } = route.value;
   // The list needs an end; tomorrow includes everything, and is the same text all day.
@@ -80,11 +101,11 @@ function Security() {
               rows={security_logs}
               keyOf={({ log_id }) => log_id}
               columns={[
-                { head: t.logs.what, cell: ({ log_event }) => log_event.replace('.', ' ').replaceAll('_', ' ') },
+                { head: t.logs.what, cell: ({ log_event }) => eventWords(log_event) },
                 { head: t.logs.when, cell: ({ logged_at }) => <When at={logged_at} /> },
                 {
                   head: t.logs.concerns,
-                  cell: ({ resources }) => <code>{JSON.stringify(resources)}</code>,
+                  cell: ({ resources }) => <Concerns of={resources} />,
                   isExtra: true,
                 },
                 {

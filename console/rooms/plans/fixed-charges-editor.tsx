@@ -1,4 +1,5 @@
 import type { ChargeModelName } from '../../../src/engine/pricing/charge-models.ts';
+import { to } from '../../frame/route.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { FieldInput } from '../../parts/field.tsx';
 import { Empty } from '../../parts/states.tsx';
@@ -115,6 +116,7 @@ export function FixedChargesEditor({
       {charges.length === 0 && (
         <Empty title={words.noFixed}>
           <p class="soft">{options.length === 0 ? words.noAddOns : words.noFixedHint}</p>
+          {options.length === 0 && <a href={to('add-ons')}>{words.makeAddOn}</a>}
         </Empty>
       )}
       {options.length > 0 && (

@@ -11,11 +11,16 @@ import { t } from '../../texts/en.ts';
 import { Calculator } from './calculator.tsx';
 import { ActiveCount } from './impact.tsx';
 import { priceWords } from './price-words.ts';
-import type { Charge, Plan } from './records.ts';
+import type { Charge, Metric, Plan } from './records.ts';
+
+const METRICS_PATH = '/billable_metrics?per_page=100';
 
 /** A plan with its prices in words, and a calculator beside each. */
 export function PlanPage({ code }: { code: string }) {
   const reading = useRead<{ plan: Plan }>(`/plans/${encodeURIComponent(code)}`);
+  const metrics = useRead<{ billable_metrics: Metric[] }>(can('billable_metric') ? METRICS_PATH : null);
+  const nameOf = (metric: string) =>
+    metrics.data?.billable_metrics.find((each) => each.code === metric)?.name ?? metric;
   return (
     <Shown of={reading} rows={8}>
       {({ plan }) => (
@@ -51,7 +56,7 @@ export function PlanPage({ code }: { code: string }) {
           {plan.charges.map((charge) => (
             <Section
               key={charge.svc_id}
-              title={charge.invoice_display_name || charge.billable_metric_code}
+              title={charge.invoice_display_name || nameOf(charge.billable_metric_code)}
               more={<Badge of={charge.charge_model} />}
             >
               <ChargePrices charge={charge} currency={plan.amount_currency} />

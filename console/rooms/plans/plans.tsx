@@ -23,7 +23,7 @@ function List() {
     `/plans${searchOf({ per_page: 25, page: route.value.query.get('page') ?? 1 })}`,
   );
   const create = can('plan', 'write') && (
-    <a class="button" href={to('plans', 'new')}>
+    <a class="button main" href={to('plans', 'new')}>
       {t.plans.newPlan}
     </a>
   );

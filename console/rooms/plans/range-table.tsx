@@ -23,75 +23,77 @@ export function RangeTable({
     onChange(chained([...closed, { from_value: 0, to_value: null, [valueKey]: '', flat_amount: '0' }]));
   };
   return (
-    <table class="ranges">
-      <thead>
-        <tr>
-          <th scope="col">{t.plans.from}</th>
-          <th scope="col">{t.plans.to}</th>
-          <th scope="col">{valueLabel}</th>
-          <th scope="col">{t.plans.flatHead}</th>
-          <th scope="col">
-            <span class="unseen">{t.plans.remove}</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row, index) => (
-          <tr key={index}>
-            <td>{String(row.from_value)}</td>
-            <td>
-              {index === last ? (
-                <span class="soft">{t.plans.rangeOpen}</span>
-              ) : (
+    <div class="ranges-scroll">
+      <table class="ranges">
+        <thead>
+          <tr>
+            <th scope="col">{t.plans.from}</th>
+            <th scope="col">{t.plans.to}</th>
+            <th scope="col">{valueLabel}</th>
+            <th scope="col">{t.plans.flatHead}</th>
+            <th scope="col">
+              <span class="unseen">{t.plans.remove}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={index}>
+              <td>{String(row.from_value)}</td>
+              <td>
+                {index === last ? (
+                  <span class="soft">{t.plans.rangeOpen}</span>
+                ) : (
+                  <input
+                    aria-label={t.plans.rangeToLabel(index + 1)}
+                    inputMode="numeric"
+                    value={String(row.to_value ?? '')}
+                    onInput={({ currentTarget: { value } }) =>
+                      set(index, { to_value: /^\d{1,15}$/.test(value) ? Number(value) : value })
+                    }
+                  />
+                )}
+              </td>
+              <td>
                 <input
-                  aria-label={t.plans.rangeToLabel(index + 1)}
-                  inputMode="numeric"
-                  value={String(row.to_value ?? '')}
-                  onInput={({ currentTarget: { value } }) =>
-                    set(index, { to_value: /^\d{1,15}$/.test(value) ? Number(value) : value })
-                  }
+                  aria-label={t.plans.rangePriceLabel(index + 1, valueLabel)}
+                  inputMode="decimal"
+                  value={String(row[valueKey] ?? '')}
+                  onInput={({ currentTarget: { value } }) => set(index, { [valueKey]: value })}
                 />
-              )}
-            </td>
-            <td>
-              <input
-                aria-label={t.plans.rangePriceLabel(index + 1, valueLabel)}
-                inputMode="decimal"
-                value={String(row[valueKey] ?? '')}
-                onInput={({ currentTarget: { value } }) => set(index, { [valueKey]: value })}
-              />
-            </td>
-            <td>
-              <input
-                aria-label={t.plans.rangeFlatLabel(index + 1)}
-                inputMode="decimal"
-                value={String(row.flat_amount ?? '')}
-                onInput={({ currentTarget: { value } }) => set(index, { flat_amount: value })}
-              />
-            </td>
-            <td>
-              {rows.length > 1 && (
-                <button
-                  type="button"
-                  class="icon"
-                  aria-label={t.plans.removeRange(index + 1)}
-                  onClick={() => onChange(chained(rows.filter((_, at) => at !== index)))}
-                >
-                  ✕
-                </button>
-              )}
+              </td>
+              <td>
+                <input
+                  aria-label={t.plans.rangeFlatLabel(index + 1)}
+                  inputMode="decimal"
+                  value={String(row.flat_amount ?? '')}
+                  onInput={({ currentTarget: { value } }) => set(index, { flat_amount: value })}
+                />
+              </td>
+              <td>
+                {rows.length > 1 && (
+                  <button
+                    type="button"
+                    class="icon"
+                    aria-label={t.plans.removeRange(index + 1)}
+                    onClick={() => onChange(chained(rows.filter((_, at) => at !== index)))}
+                  >
+                    ✕
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+          <tr>
+            <td colSpan={5}>
+              <button type="button" class="small" onClick={add}>
+                {t.plans.addRange}
+              </button>
             </td>
           </tr>
-        ))}
-        <tr>
-          <td colSpan={5}>
-            <button type="button" class="small" onClick={add}>
-              {t.plans.addRange}
-            </button>
-          </td>
-        </tr>
-      </tbody>
-    </table>
+        </tbody>
+      </table>
+    </div>
   );
 }
 
