@@ -59,7 +59,7 @@ const BY_CUSTOMER: Column<Payment> = {
 function PaymentList() {
   const { query } = route.value;
   const status = query.get('status') ?? '';
-  const [when, ...others] = PAYMENT_COLUMNS;
+  const [when, paidFor, ...others] = PAYMENT_COLUMNS;
   return (
     <>
       <div class="bar">
@@ -84,7 +84,7 @@ function PaymentList() {
           ...(status === '' ? {} : { payment_statuses: [status] }),
         }}
         label={words.title}
-        columns={[when!, BY_CUSTOMER, ...others]}
+        columns={[when!, BY_CUSTOMER, { ...paidFor!, isExtra: true }, ...others]}
         href={({ svc_id }) => to('payments', svc_id)}
         empty={{ title: words.none, children: <p class="soft">{words.noneHint}</p> }}
       />
