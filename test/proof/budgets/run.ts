@@ -1,4 +1,6 @@
 import { decimal } from '../../../src/engine/money/decimal.ts';
+import { createClient } from '../../support/client.ts';
+import { measureMargins, WHOLE_MONTH } from './margin-speed.ts';
 import { type Proof, prove } from './prove.ts';
 import { measureSpeed, type Speed } from './speed.ts';
 import { openStand } from './stand.ts';
@@ -22,6 +24,13 @@ try {
   });
   printLedger(proof);
   printSpeed(await measureSpeed(stand));
+  const { sql, organization } = stand;
+  const client = createClient(stand.urls[0]!, organization.api_key);
+  const margins = await measureMargins({ sql, client, organizationId: organization.organization_id }, WHOLE_MONTH);
+  print(
+    `B8 margin by customer and model of ${margins.calls} calls in ${margins.dayRows} sums of days: ` +
+      `${margins.tookMs.toFixed(0)} ms`,
+  );
   process.exitCode = proof.runs.every(({ checked }) => isProved(checked)) ? 0 : 1;
 } finally {
   await stand.stop();

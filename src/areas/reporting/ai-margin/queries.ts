@@ -54,6 +54,7 @@ export interface MarginFacts {
   day_rows: number;
   /** Where there are more: the last day of those that can be read. */
   fitting_to: string | null;
+  /** Of codes for which a charge of the plan has filters: of others the charges take all groups alike. */
   groups: SoldGroup[];
   charges: DynamicCharge[];
 }
@@ -69,14 +70,20 @@ export async function readMarginFacts(
 ): Promise<MarginFacts> {
   const { db, organizationId } = scope;
   const [row] = await db<MarginFacts[]>`
-    with ${cells(scope, window, dayRows)}, sold as materialized (
-      select distinct plan_id, group_hash from placed where plan_id is not null
-    ), charge as materialized (
+    with ${cells(scope, window, dayRows)}, charge as materialized (
       select c.id, c.plan_id, m.id as metric_id, m.code, c.properties
       from charges c
       join billable_metrics m on m.organization_id = c.organization_id and m.id = c.billable_metric_id
-      where c.organization_id = ${organizationId} and c.plan_id in (select plan_id from sold)
+      where c.organization_id = ${organizationId} and c.plan_id in (select plan_id from place)
         and c.charge_model = 'dynamic' and c.deleted_at is null
+    ), filtered as materialized (
+      select plan_id, code from charge
+      where exists (
+        select from charge_filters f
+        where f.organization_id = ${organizationId} and f.charge_id = charge.id and f.deleted_at is null)
+    ), sold as materialized ( -- only for filters does it matter which groups there are
+      select distinct plan_id, group_hash from placed
+      where exists (select from filtered) and plan_id in (select plan_id from filtered)
     )
     select o.ai_settings, (select number from counted) as day_rows,
       case when (select number from counted) > ${dayRows} then ${lastFitting(scope, window, dayRows)}::text end
@@ -87,7 +94,7 @@ export async function readMarginFacts(
           g.tier)))
         from sold
         join ai_groups g on g.organization_id = ${organizationId} and g.group_hash = sold.group_hash
-        where exists (select from charge where charge.plan_id = sold.plan_id and charge.code = g.code)
+        where exists (select from filtered where filtered.plan_id = sold.plan_id and filtered.code = g.code)
       ), '[]') as groups,
       coalesce((
         select jsonb_agg(jsonb_build_object('plan_id', charge.plan_id, 'code', charge.code, 'properties',

@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { soldPart } from '../../../engine/ai/rating/sold-part.ts';
 import { filterChooser } from '../../../engine/metrics/choose-filter.ts';
 import type { Context } from '../../../platform/context.ts';
+import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
 import { Answer } from '../../../platform/operation.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
@@ -13,6 +14,7 @@ import { csvOfMargins } from './csv.ts';
 import {
   BOUNDS,
   type Bounds,
+  type DynamicCharge,
   type MarginFacts,
   type MarginWindow,
   readMarginFacts,
@@ -96,7 +98,7 @@ async function sold(ctx: Context, window: MarginWindow, { query, bounds }: Asked
   const settings = bookSettings(facts.ai_settings);
   const keys = keysOf(query, settings);
   if (facts.day_rows > bounds.dayRows) throw refuse.wideSpan(spanUpTo(window, facts.fitting_to));
-  return { keys, settings, figures: soldFigures(ctx, window, { terms: termsOf(facts), bounds }) };
+  return { keys, settings, figures: soldFigures(ctx, window, { terms: termsOf(facts), bounds, keys }) };
 }
 
 async function billed(ctx: Context, window: MarginWindow, { query, bounds }: Asked): Promise<Report> {
@@ -138,21 +140,22 @@ function keysOf(
 
 const isGroup = (name: string): name is Group => GROUPS.includes(name as Group);
 
-/** Which part of each group's amounts is sold, under each plan. */
+/** Which part of amounts is sold under each plan: of each group where filters choose, else of all groups of a code. */
 function termsOf({ groups, charges }: MarginFacts): SoldTerm[] {
+  const byPlanAndCode = groupRows(charges, ({ plan_id, code }) => JSON.stringify([plan_id, code]));
   const sellers = new Map<string, ReturnType<typeof soldPart>>();
-  return groups.map(({ plan_id, group_hash, code, texts }) => {
-    const key = JSON.stringify([plan_id, code]);
-    const part =
-      sellers.get(key) ??
-      soldPart(
-        charges
-          .filter((charge) => charge.plan_id === plan_id && charge.code === code)
-          .map(({ filters, ...charge }) => ({ ...charge, filters: filters.map(dated) })),
-      );
-    sellers.set(key, part);
-    return { plan_id, group_hash, part: part(texts) };
+  const common: SoldTerm[] = [];
+  for (const [key, own] of byPlanAndCode) {
+    const part = soldPart(own.map(({ filters, ...charge }) => ({ ...charge, filters: filters.map(dated) })));
+    const [{ plan_id, code }] = own as [DynamicCharge];
+    if (own.some(({ filters }) => filters.length > 0)) sellers.set(key, part);
+    else common.push({ plan_id, code, group_hash: null, part: part({}) });
+  }
+  const chosen = groups.map(({ plan_id, group_hash, code, texts }): SoldTerm => {
+    const part = sellers.get(JSON.stringify([plan_id, code]))!;
+    return { plan_id, code: null, group_hash, part: part(texts) };
   });
+  return [...common, ...chosen];
 }
 
 /** Into which filter each group falls, of charges that have some. */

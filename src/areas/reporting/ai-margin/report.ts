@@ -5,13 +5,11 @@ import type { PlanId } from '../../../platform/ids.ts';
 import { type Bounds, cells, type MarginWindow } from './queries.ts';
 import type { Group, Order } from './schema.ts';
 
-/** Which part of the amounts of a group is asked for under a plan. */
-export interface SoldTerm {
-  plan_id: PlanId;
-  /** Hex. */
-  group_hash: string;
-  part: Decimal;
-}
+/** Which part of the amounts of a group, or of all groups of a code, is asked for under a plan. */
+export type SoldTerm = { plan_id: PlanId; part: Decimal } & (
+  | { /** Hex. */ group_hash: string; code: null }
+  | { group_hash: null; code: string }
+);
 
 export interface FiguresRow {
   events: number;
@@ -33,25 +31,41 @@ export interface FiguresRow {
  */
 export type Figures = Fragment;
 
-/** Revenue by the amounts of calls and the terms of charges of today. */
+/**
+ * Revenue by the amounts of calls and the terms of charges of today. Days are summed first, unless the report shows
+ * them apart: what follows is done once for a subscription and group.
+ */
 export const soldFigures = (
   scope: Scope,
   window: MarginWindow,
-  { terms, bounds }: { terms: readonly SoldTerm[]; bounds: Bounds },
+  { terms, bounds, keys }: { terms: readonly SoldTerm[]; bounds: Bounds; keys: readonly GroupKey[] },
 ): Figures => {
-  const { db } = scope;
+  const { db, organizationId } = scope;
+  const day = keys.some((key) => 'group' in key && OF_DAYS.includes(key.group)) ? db`day` : db`null::date`;
   return db`
     ${cells(scope, window, bounds.dayRows)}, term as materialized (
-      select plan_id, decode(hash, 'hex') as group_hash, part
+      select plan_id, decode(hash, 'hex') as group_hash, code, part
       from unnest(${terms.map(({ plan_id: id }) => id)}::uuid[], ${terms.map(({ group_hash: hash }) => hash)}::text[],
-        ${terms.map(({ part }) => part.toFixed())}::numeric[]) as term (plan_id, hash, part)
-    ), figure as (
-      select placed.*, amount * coalesce(term.part, 0) as revenue, term.part is null as not_billed,
-        false as not_invoiced
+        ${terms.map(({ code }) => code)}::text[], ${terms.map(({ part }) => part.toFixed())}::numeric[])
+        as term (plan_id, hash, code, part)
+    ), summed as materialized (
+      select ${day} as day, customer_id, plan_id, external_subscription_id, group_hash, sum(events) as events,
+        sum(unpriced) as unpriced, sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens,
+        sum(cost) as cost, sum(amount) as amount
       from placed
-      left join term on term.plan_id = placed.plan_id and term.group_hash = placed.group_hash
+      group by 1, 2, 3, 4, 5
+    ), figure as (
+      select summed.*, amount * coalesce(own.part, common.part, 0) as revenue,
+        own.part is null and common.part is null as not_billed, false as not_invoiced
+      from summed
+      left join ai_groups known on known.organization_id = ${organizationId} and known.group_hash = summed.group_hash
+      left join term own on own.plan_id = summed.plan_id and own.group_hash = summed.group_hash
+      left join term common on common.plan_id = summed.plan_id and common.code = known.code
     )`;
 };
+
+/** Groups that show days apart. */
+const OF_DAYS: readonly Group[] = ['day', 'week', 'month'];
 
 /** One row of a report; `k0` and so on are what it is grouped by. */
 export type MarginRow = FiguresRow & Record<`k${number}`, string | null>;
