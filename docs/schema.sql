@@ -707,8 +707,9 @@ AS $function$
 begin
   if current_setting('meterstone.marked_invoice', true) = new.invoice_id::text then return null; end if;
   insert into analytics_marks (organization_id, source_type, source_id)
-  select organization_id, 'invoice', id from invoices
-  where organization_id = new.organization_id and id = new.invoice_id and status = 'finalized';
+  select invoice.organization_id, 'invoice', invoice.id
+  from (select organization_id, id, status from invoices where id = new.invoice_id offset 0) invoice
+  where invoice.organization_id = new.organization_id and invoice.status = 'finalized';
   if found then perform set_config('meterstone.marked_invoice', new.invoice_id::text, true); end if;
   return null;
 end $function$;

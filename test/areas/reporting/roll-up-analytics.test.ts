@@ -3,7 +3,7 @@ import { ANALYTICS_CHECKS } from '../../../src/areas/reporting/audit-books/analy
 import { rollUpAnalytics } from '../../../src/areas/reporting/roll-up-analytics/roll-up.ts';
 import { createOrganization } from '../../../src/areas/tenancy/organizations/commands.ts';
 import type { Context } from '../../../src/platform/context.ts';
-import type { Sql } from '../../../src/platform/db/connect.ts';
+import { connectDatabase, type Sql } from '../../../src/platform/db/connect.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { Dice, type History, openHistory, readReport } from './analytics/history.ts';
 import { grossRevenue, loadWorld, mrr } from './analytics/reference.ts';
@@ -55,6 +55,24 @@ test('marking every source again and counting twice changes no analytics sum', a
   await Promise.all([rollUpAnalytics({ db: sql, organizationId }), rollUpAnalytics({ db: sql, organizationId })]);
   await rollUpAnalytics({ db: sql, organizationId });
   expect(await totals(organizationId)).toEqual(before);
+});
+
+test('a fee finds its invoice by the key alone, however many its organization has and however new the table is', async () => {
+  const history = await openHistory(sql, new Dice(9));
+  await makeInvoices(history, 150);
+  // Plans that a session made while the tables were empty are not what is looked at.
+  const fresh = connectDatabase(database.url, { connections: 1 });
+  const read = await fresh.begin(async (tx) => {
+    await tx`
+      insert into fees select (jsonb_populate_record(fee, jsonb_build_object('id', gen_random_uuid()))).* from fees fee
+      where organization_id = ${history.organizationId} and invoice_id is not null limit 1`;
+    const [row] = await tx<{ rows: number }[]>`
+      select (coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0))::int as rows from pg_stat_xact_user_tables
+      where relname = 'invoices' and schemaname = current_schema()`;
+    return row!.rows;
+  });
+  await fresh.end();
+  expect(read).toBeLessThan(10);
 });
 
 test('a change that commits while its invoice is counted is counted afterwards', async () => {
