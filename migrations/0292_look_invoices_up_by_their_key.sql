@@ -1,6 +1,6 @@
--- Why: each fee that is stored looks its invoice up. While nothing is known of the table, the planner took another index
---   that begins with the organization, and read all of its invoices for each fee (invoices_prefix: 500 pages instead
---   of 3). The row is looked up by its key alone, and the rest is compared afterwards.
+-- Why: each fee that is stored looks its invoice up. While nothing was known of the table, the planner took another
+--   index that begins with the organization, and read all its invoices for each fee (invoices_prefix: 500 pages, not
+--   3). The row is looked up by its key alone, and the rest is compared afterwards.
 -- Locks: none; the function is exchanged.
 
 create or replace function mark_finalized_invoice_of_row() returns trigger
