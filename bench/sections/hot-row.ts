@@ -80,13 +80,17 @@ export async function measureHotRow(environment: Environment, effort: Effort): P
   return findings;
 }
 
-/** Postgres shows the first thousand signs of a statement, which must name it. Looks again and again which of the connections of the storing callers wait for a lock. */
+/**
+ * Looks again and again which of the connections of the storing callers wait for a lock. Postgres shows the first
+ * thousand signs of a statement, by which it is known.
+ */
 function watchLocks({ sql }: Environment) {
   let [active, waiting] = [0, 0];
   const look = async () => {
     const [seen] = await sql<{ active: number; waiting: number }[]>`
       select count(*)::int as active, count(*) filter (where wait_event_type = 'Lock')::int as waiting
-      from pg_stat_activity where state = 'active' and query like '%hold_shapes_version(used.id)%' and pid <> pg_backend_pid()`;
+      from pg_stat_activity
+      where state = 'active' and query like '%hold_shapes_version(used.id)%' and pid <> pg_backend_pid()`;
     active += seen!.active;
     waiting += seen!.waiting;
   };
