@@ -198,7 +198,8 @@ test.each([
   }
   ended.abort(new Error('paused'));
   await expect(reading).rejects.toThrow('paused');
-  expect(latest.ms).toBeLessThan(1000);
+  // Far from what a turn takes; reading that leaves none would never end.
+  expect(latest.ms).toBeLessThan(10_000);
 });
 
 test.each([
