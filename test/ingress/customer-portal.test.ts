@@ -180,7 +180,7 @@ describe('the portal page', () => {
     await story.customer({ external_id: 'erika', billing_configuration: { document_locale: 'de' } });
     const { text } = await visit(await portalPath(story.client, 'erika'));
     expect(text).toContain('<html lang="de">');
-    expect(text).toContain('Noch nichts vorhanden.');
+    expect(text).toContain('Ihre Abonnements, Rechnungen und Guthaben erscheinen hier, sobald es welche gibt.');
     const refused = await visit('/customer-portal/x', { headers: { 'accept-language': 'pt-BR,en;q=0.5' } });
     expect(refused.text).toContain('<html lang="pt-BR">');
   });
