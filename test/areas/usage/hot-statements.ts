@@ -20,7 +20,11 @@ export const hotStatements: readonly HotStatement[] = [
     mostBlocks: 900,
   },
   // What follows it: a batch of 100 events.
-  { phrase: 'with taken as materialized ( select event_ids', indexes: ['events_pkey'], mostBlocks: 600 },
+  {
+    phrase: 'select e.id, e.organization_id, e.external_subscription_id, e.code, to_char',
+    indexes: ['events_pkey'],
+    mostBlocks: 600,
+  },
   { phrase: 'with event as materialized ( select e.organization_id', indexes: ['events_pkey'], mostBlocks: 1500 },
   // Lists: a page of 20, and the count of the first 10 000.
   {
