@@ -59,6 +59,8 @@ class Reading {
   /** As they were last listed. */
   #shards: Shard[] = [];
   #wake: () => void = () => {};
+  /** The latest one; it never rejects. */
+  #renewing: Promise<void> = Promise.resolve();
   /** Aborted with what ended the reading of a shard. */
   readonly #failed = new AbortController();
 
@@ -75,7 +77,9 @@ class Reading {
   async untilEnd(): Promise<void> {
     const { signal } = this.#host;
     // Apart from the rounds: the service may take longer to list its shards than a lease lasts.
-    const renewing = setInterval(() => void this.#renew().catch(() => {}), RENEW_MS); // the next one asks again
+    const renewing = setInterval(() => {
+      this.#renewing = this.#renew().catch(() => {}); // the next one asks again
+    }, RENEW_MS);
     try {
       while (!signal.aborted) {
         this.#failed.signal.throwIfAborted();
@@ -195,6 +199,7 @@ class Reading {
       )
       .then(async () => {
         this.#held.delete(key);
+        await this.#renewing; // one under way would take the lease again
         await this.#host.release(key).catch(() => {}); // it ends by itself
         this.#wake();
       });
