@@ -8,10 +8,8 @@ import {
 } from '../../src/platform/cells/directory.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import type { OrganizationId } from '../../src/platform/ids.ts';
-import { createPlan, createSubscriptions } from '../data/catalog.ts';
-import { openClient } from '../data/client.ts';
 import { createBenchOrganization } from '../data/organization.ts';
-import { untilShapesAreLive } from '../data/shapes.ts';
+import { sellCalls } from '../data/sell-calls.ts';
 import { type Environment, openCell } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';
 import { startProcess } from '../harness/processes.ts';
@@ -92,11 +90,7 @@ async function startCell(environment: Environment) {
   const { id, apiKey } = await createBenchOrganization(environment, 'Bench cell');
   const workers = await startProcess(environment, 'workers/all.js');
   const ingress = await startProcess(environment, 'src/ingress/server.js');
-  const client = openClient(ingress.url, apiKey);
-  await createPlan(client);
-  await createSubscriptions(client, new Date(at * 1000).getUTCFullYear());
-  await untilShapesAreLive(environment, [id]);
-  await client.close();
+  await sellCalls(environment, ingress.url, { id, apiKey }, at);
   return {
     id,
     apiKey,

@@ -1,9 +1,7 @@
 import { findProgram } from '../../test/scale/support/programs.ts';
 import { startCluster } from '../../test/scale/support/redis-cluster.ts';
-import { createPlan, createSubscriptions } from '../data/catalog.ts';
-import { openClient } from '../data/client.ts';
-import { type BenchOrganization, createBenchOrganization } from '../data/organization.ts';
-import { untilShapesAreLive } from '../data/shapes.ts';
+import { createBenchOrganization } from '../data/organization.ts';
+import { sellCalls } from '../data/sell-calls.ts';
 import { type Environment, Missing } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';
 import { startProcess } from '../harness/processes.ts';
@@ -54,12 +52,4 @@ async function startStack(environment: Environment, settings: Record<string, str
       await Promise.all([ingress.stop(), workers.stop()]);
     },
   };
-}
-
-async function sellCalls(environment: Environment, url: string, { id, apiKey }: BenchOrganization, at: number) {
-  const client = openClient(url, apiKey);
-  await createPlan(client);
-  await createSubscriptions(client, new Date(at * 1000).getUTCFullYear());
-  await untilShapesAreLive(environment, [id]);
-  await client.close();
 }

@@ -1,15 +1,12 @@
 import { CatalogCache } from '../../src/areas/catalog/usage-shapes/storing-catalog.ts';
 import { createFinisherNudge } from '../../src/areas/usage/ingest-events/nudge-finisher.ts';
 import { storeEvents } from '../../src/areas/usage/ingest-events/store-events.ts';
-import { createPlan, createSubscriptions } from '../data/catalog.ts';
-import { openClient } from '../data/client.ts';
 import { incomingEvents, singleBatches } from '../data/incoming.ts';
 import { createBenchOrganization } from '../data/organization.ts';
 import { preloadEvents } from '../data/preload.ts';
-import { untilShapesAreLive } from '../data/shapes.ts';
+import { sellCallsBefore } from '../data/sell-calls.ts';
 import { type Environment, openCell } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';
-import { startProcess } from '../harness/processes.ts';
 import { emptyFindings, type Findings } from '../harness/report.ts';
 import { interleave, median, ratioOf } from '../harness/rounds.ts';
 import { openHarnessRuntime } from '../harness/runtime.ts';
@@ -53,15 +50,9 @@ export async function measureFormerKey(environment: Environment, effort: Effort)
 async function openStore(environment: Environment, effort: Effort, { isFormer }: { isFormer: boolean }) {
   const { sql } = environment;
   const at = Math.floor(Date.now() / 1000);
-  const { id, apiKey } = await createBenchOrganization(environment, 'Bench key');
-  const workers = await startProcess(environment, 'workers/all.js');
-  const ingress = await startProcess(environment, 'src/ingress/server.js');
-  const client = openClient(ingress.url, apiKey);
-  await createPlan(client);
-  await createSubscriptions(client, new Date(at * 1000).getUTCFullYear());
-  await untilShapesAreLive(environment, [id]);
-  await client.close();
-  await Promise.all([ingress.stop(), workers.stop()]);
+  const organization = await createBenchOrganization(environment, 'Bench key');
+  const { id } = organization;
+  await sellCallsBefore(environment, organization, at);
   const rows = effort.preloadedRows;
   await preloadEvents(environment, [{ organizationId: id, rows, hours: PRELOADED_HOURS, label: 'preload' }]);
   if (isFormer) {

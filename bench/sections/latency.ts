@@ -1,14 +1,12 @@
 import { Client } from 'undici';
 import { BASE_PATH } from '../../src/ingress/answer-request.ts';
 import { realNowMs } from '../../src/platform/clock/real-clock.ts';
-import { createPlan, createSubscriptions } from '../data/catalog.ts';
-import { openClient } from '../data/client.ts';
 import { requestBody } from '../data/event-source.ts';
 import { type BenchOrganization, createBenchOrganization } from '../data/organization.ts';
-import { untilShapesAreLive } from '../data/shapes.ts';
+import { sellCalls } from '../data/sell-calls.ts';
 import type { Environment } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';
-import { type ServiceProcess, startProcess } from '../harness/processes.ts';
+import { startProcess } from '../harness/processes.ts';
 import { emptyFindings, type Findings } from '../harness/report.ts';
 import { interleave, median, ratioOf } from '../harness/rounds.ts';
 import { openHarnessRuntime } from '../harness/runtime.ts';
@@ -28,7 +26,7 @@ export async function measureLatency(environment: Environment, effort: Effort): 
   const bare = await openBareWrite(environment);
   const workers = await startProcess(environment, 'workers/all.js', {}, STAMPED);
   const ingress = await startProcess(environment, 'src/ingress/server.js', {}, STAMPED);
-  await prepareEvents(environment, ingress, organization);
+  await sellCalls(environment, ingress.url, organization, realNowMs() / 1000);
   const runtime = openHarnessRuntime(environment, 'bench latency');
   const client = new Client(ingress.url);
   const post = (path: string, body: () => string) => () => send(client, { organization, path, body: body() });
@@ -80,14 +78,6 @@ export async function measureLatency(environment: Environment, effort: Effort): 
   await bare.stop();
   await Promise.all([ingress.stop(), workers.stop()]);
   return findings;
-}
-
-async function prepareEvents(environment: Environment, ingress: ServiceProcess, organization: BenchOrganization) {
-  const client = openClient(ingress.url, organization.apiKey);
-  await createPlan(client);
-  await createSubscriptions(client, new Date(realNowMs()).getUTCFullYear());
-  await untilShapesAreLive(environment, [organization.id]);
-  await client.close();
 }
 
 async function openBareWrite(environment: Environment) {

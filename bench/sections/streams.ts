@@ -7,16 +7,13 @@ import { openKafka } from '../../src/platform/streams/kafka/kafka-source.ts';
 import { kafkaSettings } from '../../src/platform/streams/kafka/settings.ts';
 import { hasKcat, KafkaCluster } from '../../test/support/kafka-cluster.ts';
 import { until } from '../../test/support/until.ts';
-import { createPlan, createSubscriptions } from '../data/catalog.ts';
-import { openClient } from '../data/client.ts';
 import { type EventSource, eventJson } from '../data/event-source.ts';
 import { incomingEvents, singleBatches } from '../data/incoming.ts';
 import { createBenchOrganization } from '../data/organization.ts';
-import { untilShapesAreLive } from '../data/shapes.ts';
+import { sellCallsBefore } from '../data/sell-calls.ts';
 import { cpuOfFamily } from '../harness/costs.ts';
 import { type Environment, Missing } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';
-import { startProcess } from '../harness/processes.ts';
 import { emptyFindings, type Findings } from '../harness/report.ts';
 import { interleave, median, ratioOf } from '../harness/rounds.ts';
 import { openHarnessRuntime } from '../harness/runtime.ts';
@@ -38,7 +35,9 @@ export async function measureStreams(environment: Environment, effort: Effort): 
   if (!hasKcat()) throw new Missing('kcat is not installed');
   const findings = emptyFindings();
   const at = Math.floor(Date.now() / 1000);
-  const { id } = await sellCalls(environment, at);
+  const organization = await createBenchOrganization(environment, 'Bench streams');
+  await sellCallsBefore(environment, organization, at);
+  const { id } = organization;
   const cluster = await KafkaCluster.start();
   const runtime = openHarnessRuntime(environment, 'bench streams');
   const finisher = createFinisherNudge(runtime.producer);
@@ -99,20 +98,6 @@ export async function measureStreams(environment: Environment, effort: Effort): 
     await cluster.stop();
   }
   return findings;
-}
-
-/** An organization whose sums are kept while events are stored. */
-async function sellCalls(environment: Environment, at: number) {
-  const organization = await createBenchOrganization(environment, 'Bench streams');
-  const workers = await startProcess(environment, 'workers/all.js');
-  const ingress = await startProcess(environment, 'src/ingress/server.js');
-  const client = openClient(ingress.url, organization.apiKey);
-  await createPlan(client);
-  await createSubscriptions(client, new Date(at * 1000).getUTCFullYear());
-  await untilShapesAreLive(environment, [organization.id]);
-  await client.close();
-  await Promise.all([ingress.stop(), workers.stop()]);
-  return organization;
 }
 
 /** Events a second; they are parsed before the clock runs. */

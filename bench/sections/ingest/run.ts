@@ -1,12 +1,9 @@
-import { createPlan, createSubscriptions } from '../../data/catalog.ts';
-import { openClient } from '../../data/client.ts';
 import type { EventSource } from '../../data/event-source.ts';
 import { type BenchOrganization, createBenchOrganization } from '../../data/organization.ts';
 import { copyEventsTable, preloadEvents } from '../../data/preload.ts';
-import { untilShapesAreLive } from '../../data/shapes.ts';
+import { sellCallsBefore } from '../../data/sell-calls.ts';
 import type { Environment } from '../../harness/environment.ts';
 import type { Effort } from '../../harness/options.ts';
-import { startProcess } from '../../harness/processes.ts';
 
 const PRELOADED_HOURS = 48;
 
@@ -32,14 +29,7 @@ export async function prepareRun(environment: Environment, effort: Effort, at: n
   ]);
   await copyEventsTable(environment, 'copied_events');
 
-  const workers = await startProcess(environment, 'workers/all.js');
-  const ingress = await startProcess(environment, 'src/ingress/server.js');
-  const client = openClient(ingress.url, organization.apiKey);
-  await createPlan(client);
-  await createSubscriptions(client, new Date(at * 1000).getUTCFullYear());
-  await untilShapesAreLive(environment, [organization.id]);
-  await client.close();
-  await Promise.all([ingress.stop(), workers.stop()]);
+  await sellCallsBefore(environment, organization, at);
   return {
     environment,
     effort,
