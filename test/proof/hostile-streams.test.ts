@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import S3rver from 's3rver';
+import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOrganization } from '../../src/areas/tenancy/organizations/commands.ts';
 import { connectDatabase, type Sql } from '../../src/platform/db/connect.ts';
@@ -15,6 +14,7 @@ import { migrate } from '../../src/platform/db/migrate.ts';
 import { bringServices, type Services } from '../../src/platform/services/discover.ts';
 import { buildOnce } from '../support/build-once.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { type S3Server, startS3Server } from '../support/s3-server.ts';
 import { until } from '../support/until.ts';
 import { Processes } from './processes.ts';
 
@@ -67,7 +67,7 @@ describe.skipIf(process.platform !== 'linux')('files that harm', () => {
   let files: string;
   let services: Services;
   let sql: Sql;
-  let server: S3rver;
+  let server: S3Server;
   let client: S3Client;
   let processes: Processes;
   const organizations = {} as Record<(typeof ORGANIZATIONS)[number], string>;
@@ -81,17 +81,9 @@ describe.skipIf(process.platform !== 'linux')('files that harm', () => {
     await migrate(sql);
     for (const name of ORGANIZATIONS)
       organizations[name] = (await createOrganization(sql, { name, sandbox: false })).organization_id;
-    const configureBuckets = [{ name: 'usage' }];
-    const directory = join(files, 's3');
-    server = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory, configureBuckets });
-    const endpoint = `http://127.0.0.1:${(await server.run()).port}`;
-    client = new S3Client({
-      region: 'eu-west-1',
-      endpoint,
-      credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
-      forcePathStyle: true,
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-    });
+    server = await startS3Server(join(files, 's3'));
+    const { endpoint } = server;
+    client = server.client;
     const settings = join(folder, 'connectors.json');
     const credentials = { access_key_id: 'S3RVER', secret_access_key: { env: 'STREAM_SECRET' } };
     const connectors = ORGANIZATIONS.map((name) => ({
@@ -110,8 +102,7 @@ describe.skipIf(process.platform !== 'linux')('files that harm', () => {
   }, 600_000);
   afterAll(async () => {
     await processes?.stop();
-    client?.destroy();
-    await server?.close();
+    await server?.stop();
     await sql?.end({ timeout: 1 });
     await services?.stop();
     await Promise.all([folder, files].map((each) => rm(each, { recursive: true, force: true })));

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import S3rver from 's3rver';
+import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOrganization } from '../../src/areas/tenancy/organizations/commands.ts';
 import { connectDatabase, type Sql } from '../../src/platform/db/connect.ts';
@@ -16,6 +15,7 @@ import { bringServices, type Services } from '../../src/platform/services/discov
 import { buildOnce } from '../support/build-once.ts';
 import { inLongRun } from '../support/long-run.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { type S3Server, startS3Server } from '../support/s3-server.ts';
 import { until } from '../support/until.ts';
 import { Processes } from './processes.ts';
 
@@ -64,7 +64,7 @@ describe.skipIf(!isLinux)('a large file', () => {
   let files: string;
   let services: Services;
   let sql: Sql;
-  let server: S3rver;
+  let server: S3Server;
   let endpoint: string;
   let client: S3Client;
   beforeAll(async () => {
@@ -74,28 +74,11 @@ describe.skipIf(!isLinux)('a large file', () => {
     services = await bringServices({ dataDir: folder });
     sql = connectDatabase(services.databaseUrl, { connections: 2 });
     await migrate(sql);
-    const configureBuckets = [{ name: 'usage' }];
-    server = new S3rver({
-      address: '127.0.0.1',
-      port: 0,
-      silent: true,
-      directory: join(files, 's3'),
-      configureBuckets,
-    });
-    endpoint = `http://127.0.0.1:${(await server.run()).port}`;
-    const credentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
-    client = new S3Client({
-      region: 'eu-west-1',
-      endpoint,
-      credentials,
-      forcePathStyle: true,
-      // This server would store the checksums of each part beside it.
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-    });
+    server = await startS3Server(join(files, 's3'));
+    ({ endpoint, client } = server);
   }, 600_000);
   afterAll(async () => {
-    client?.destroy();
-    await server?.close();
+    await server?.stop();
     await sql?.end({ timeout: 1 });
     await services?.stop();
     await Promise.all([folder, files].map((each) => rm(each, { recursive: true, force: true })));

@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import S3rver from 's3rver';
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { runConnector } from '../../../../src/areas/usage/connectors/run-connector.ts';
@@ -10,16 +9,16 @@ import { openS3 } from '../../../../src/platform/streams/s3/s3-source.ts';
 import { s3Settings } from '../../../../src/platform/streams/s3/settings.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { newFolder } from '../../../support/new-folder.ts';
+import { type S3Server, startS3Server } from '../../../support/s3-server.ts';
 import { tlsFront } from '../../../support/tls-front.ts';
 import { until } from '../../../support/until.ts';
 import { storage } from '../ingest-events/build.ts';
 
 // Files of a bucket, on a server that speaks S3 (streams.md#s3).
 const metrics = createMetrics('test');
-const credentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 let database: TestDatabase;
 let folder: string;
-let server: S3rver;
+let server: S3Server;
 let endpoint: string;
 let client: S3Client;
 let organizationId: string;
@@ -27,20 +26,11 @@ let prefix: string;
 let number = 0;
 beforeAll(async () => {
   [database, folder] = await Promise.all([createTestDatabase(), newFolder('s3', 200_000_000)]);
-  const configureBuckets = [{ name: 'usage' }];
-  server = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory: folder, configureBuckets });
-  endpoint = `http://127.0.0.1:${(await server.run()).port}`;
-  client = new S3Client({
-    region: 'eu-west-1',
-    endpoint,
-    credentials,
-    forcePathStyle: true,
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-  });
+  server = await startS3Server(folder);
+  ({ endpoint, client } = server);
 });
 afterAll(async () => {
-  client.destroy();
-  await server.close();
+  await server.stop();
   await database.drop();
   await rm(folder, { recursive: true });
 });
