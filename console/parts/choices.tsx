@@ -41,7 +41,8 @@ export function RecordChoice({
   called,
   ...input
 }: ChoiceOf & {
-  from: Source /** What the value is called that stands there at first. */;
+  from: Source;
+  /** What the value is called that stands there at first. */
   called?: string | undefined;
 }) {
   const isOpened = useSignal(value !== '' && called === undefined);

@@ -79,11 +79,7 @@ export function layoutOf(model: DocumentModel, fonts: DocumentFonts, { hasHeadAt
         : endWithTotals(end, model, { columns: model.columns, widths, text, hasHeadAtEnd })),
       ...model.notes.map((note) => noteOf(note, text)),
     ]),
-    // Only looks: nothing is moved by it.
-    pageBreakBefore: ({ id, pageNumbers }) => {
-      if (id) pages.set(id, pageNumbers);
-      return false;
-    },
+    ...(end === undefined ? {} : { pageBreakBefore: noting(pages) }),
   };
   return {
     definition,
@@ -93,6 +89,14 @@ export function layoutOf(model: DocumentModel, fonts: DocumentFonts, { hasHeadAt
     },
   };
 }
+
+/** Notes on which pages named blocks stand; nothing is moved by it. */
+const noting =
+  (pages: Map<string, number[]>): TDocumentDefinitions['pageBreakBefore'] =>
+  ({ id, pageNumbers }) => {
+    if (id) pages.set(id, pageNumbers);
+    return false;
+  };
 
 /** White space below the totals. */
 const TOTALS_MARGIN: [number, number, number, number] = [0, 0, 0, 18];
