@@ -1,3 +1,4 @@
+import { repeat } from './repeat.ts';
 import type { SourceHost } from './source.ts';
 
 /** How often a process says that it still works on a part, whose lease is 30 s. */
@@ -23,14 +24,15 @@ export async function whileHeld<Result>(
     const isHeld = await claim(key).catch(() => true); // the database is away, and the next one asks
     if (!isHeld) lost.abort(new LeaseLost());
   };
-  const renewing = setInterval(() => void renew(), RENEW_MS);
+  const renewing = repeat(RENEW_MS, renew);
   try {
     return await work(lost.signal);
   } catch (error) {
     if (!lost.signal.aborted && !(error instanceof LeaseLost)) throw error;
     return undefined;
   } finally {
-    clearInterval(renewing);
+    renewing.stop();
+    await renewing.settled(); // it would take the part again
     await release(key).catch(() => {}); // it ends by itself
   }
 }

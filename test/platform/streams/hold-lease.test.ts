@@ -52,3 +52,19 @@ test('what work throws is thrown, and the part is left', async () => {
   await expect(held).rejects.toThrow('no');
   expect(release).toHaveBeenCalledWith('a');
 });
+
+test('a part is left when the renewal under way has ended, which would take it again', async () => {
+  const order: string[] = [];
+  let isFirst = true;
+  const claim = async () => {
+    if (!isFirst) await new Promise((resolve) => setTimeout(resolve, 5000));
+    isFirst = false;
+    order.push('claimed');
+    return true;
+  };
+  const release = async () => void order.push('released');
+  const held = whileHeld({ claim, release }, 'a', () => new Promise((resolve) => setTimeout(resolve, 12_000)));
+  await vi.advanceTimersByTimeAsync(15_000);
+  await held;
+  expect(order).toEqual(['claimed', 'claimed', 'released']);
+});

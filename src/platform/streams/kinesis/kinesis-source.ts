@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { whileHeld } from '../hold-lease.ts';
+import { repeat } from '../repeat.ts';
 import { createSlots } from '../slots.ts';
 import type { Checkpoint, SourceHost, StreamSource } from '../source.ts';
 import { type KinesisStream, namePrefixOf, openStream, type Shard, Throttled } from './client.ts';
@@ -46,6 +47,8 @@ interface Held {
   /** Aborted when another process has taken it. */
   lost: AbortController;
   isWanted: boolean;
+  /** Reading has ended, and its lease is given back. */
+  isLeft: boolean;
   behindMs: number;
   ended: Promise<void>;
 }
@@ -59,8 +62,8 @@ class Reading {
   /** As they were last listed. */
   #shards: Shard[] = [];
   #wake: () => void = () => {};
-  /** The latest one; it never rejects. */
-  #renewing: Promise<void> = Promise.resolve();
+  /** Apart from the rounds: the service may take longer to list its shards than a lease lasts. */
+  readonly #renewing = repeat(RENEW_MS, () => this.#renew());
   /** Aborted with what ended the reading of a shard. */
   readonly #failed = new AbortController();
 
@@ -76,10 +79,6 @@ class Reading {
   /** @throws what ended the reading of a shard */
   async untilEnd(): Promise<void> {
     const { signal } = this.#host;
-    // Apart from the rounds: the service may take longer to list its shards than a lease lasts.
-    const renewing = setInterval(() => {
-      this.#renewing = this.#renew().catch(() => {}); // the next one asks again
-    }, RENEW_MS);
     try {
       while (!signal.aborted) {
         this.#failed.signal.throwIfAborted();
@@ -93,12 +92,12 @@ class Reading {
         waiting.abort();
       }
     } finally {
-      clearInterval(renewing);
+      this.#renewing.stop();
     }
   }
 
   async #renew(): Promise<void> {
-    const held = [...this.#held];
+    const held = [...this.#held].filter(([, { isLeft }]) => !isLeft);
     const kept = new Set(
       await this.#host.claimSome(
         held.map(([key]) => key),
@@ -108,7 +107,7 @@ class Reading {
     for (const [key, { lost }] of held) if (!kept.has(key)) lost.abort(new Error('another process has taken it'));
   }
 
-  /** Leaves every shard to others. */
+  /** Leaves every shard to others; those that end by themselves too are left when this resolves. */
   async leave(): Promise<void> {
     const held = [...this.#held];
     for (const [, { lost }] of held) lost.abort(new Error('reading ends'));
@@ -170,7 +169,7 @@ class Reading {
 
   #take(key: string, shard: string, place: ShardProgress | undefined): void {
     const lost = new AbortController();
-    const held: Held = { lost, isWanted: true, behindMs: 0, ended: Promise.resolve() };
+    const held: Held = { lost, isWanted: true, isLeft: false, behindMs: 0, ended: Promise.resolve() };
     const signal = AbortSignal.any([this.#host.signal, lost.signal]);
     const from = place && !('isEnd' in place) ? place : undefined;
     const isEnded = place !== undefined && 'isEnd' in place;
@@ -198,9 +197,10 @@ class Reading {
         },
       )
       .then(async () => {
-        this.#held.delete(key);
-        await this.#renewing; // one under way would take the lease again
+        held.isLeft = true;
+        await this.#renewing.settled(); // one under way would take the lease again
         await this.#host.release(key).catch(() => {}); // it ends by itself
+        this.#held.delete(key);
         this.#wake();
       });
   }

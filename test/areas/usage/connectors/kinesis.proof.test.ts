@@ -1,5 +1,6 @@
 import { createServer, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
@@ -8,7 +9,7 @@ import { realNow } from '../../../../src/platform/clock/real-clock.ts';
 import { createMetrics } from '../../../../src/platform/metrics/metrics.ts';
 import { openKinesis } from '../../../../src/platform/streams/kinesis/kinesis-source.ts';
 import { kinesisSettings } from '../../../../src/platform/streams/kinesis/settings.ts';
-import type { SourceHost, StreamMessage } from '../../../../src/platform/streams/source.ts';
+import type { SourceHost } from '../../../../src/platform/streams/source.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { KinesisServer } from '../../../support/kinesis-server.ts';
 import { tlsFront } from '../../../support/tls-front.ts';
@@ -173,6 +174,20 @@ test('processes share the shards evenly, come and go, and every message is store
   expect(await holders()).toEqual([]);
 }, 120_000);
 
+/** A host for one process, which stores nothing. */
+const hostOf = (calls: Partial<SourceHost>) =>
+  ({
+    room: async () => {},
+    checkpoints: async () => [],
+    claimSome: async (keys: string[]) => keys,
+    readers: async () => 1,
+    isReading() {},
+    lag() {},
+    now: realNow,
+    deliver: async () => ({ putAside: [] }),
+    ...calls,
+  }) as unknown as SourceHost;
+
 test('a shard whose lease another process has taken is left to it', async () => {
   await server.create(stream, 1);
   await server.put(stream, [event(0)]);
@@ -180,21 +195,15 @@ test('a shard whose lease another process has taken is left to it', async () => 
   const delivered: string[] = [];
   let isMine = true;
   const release = vi.fn(async () => {});
-  const host = {
+  const host = hostOf({
     signal: ended.signal,
-    room: async () => {},
-    checkpoints: async () => [],
-    claimSome: async (keys: string[]) => (isMine ? keys : []),
+    claimSome: async (keys) => (isMine ? [...keys] : []),
     release,
-    readers: async () => 1,
-    isReading() {},
-    lag() {},
-    now: realNow,
-    async deliver(messages: readonly StreamMessage[]) {
+    async deliver(messages) {
       delivered.push(...messages.map(({ position }) => position));
       return { putAside: [] };
     },
-  } as unknown as SourceHost;
+  });
   const reading = openKinesis(settings()).run(host);
   await until(() => delivered.length === 1);
   isMine = false;
@@ -203,6 +212,31 @@ test('a shard whose lease another process has taken is left to it', async () => 
   ended.abort();
   await reading;
   expect(delivered).toHaveLength(1);
+});
+
+test('reading has ended when every lease is given back, of shards too that ended while a round went on', async () => {
+  await server.create(stream, 2);
+  const ended = new AbortController();
+  const released: string[] = [];
+  let isAsked = false;
+  const host = hostOf({
+    signal: ended.signal,
+    async checkpoints(key) {
+      if (!key.endsWith('1')) return [];
+      isAsked = true;
+      await pause(200);
+      return [];
+    },
+    async release(key) {
+      await pause(key.endsWith('0') ? 600 : 0);
+      released.push(key.slice(-1));
+    },
+  });
+  const reading = openKinesis(settings()).run(host);
+  await until(() => isAsked);
+  ended.abort();
+  await reading;
+  expect(released.sort()).toEqual(['0', '1']);
 });
 
 /** A server in front of the stream, which says that a shard is gone, or leaves what it is asked without an answer. */
