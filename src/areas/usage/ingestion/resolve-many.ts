@@ -1,7 +1,7 @@
 import { lockOrganizationNow } from '../../../platform/clock/organization-clock.ts';
 import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Db, Tx } from '../../../platform/db/connect.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { transact } from '../../../platform/records/transact.ts';
@@ -60,7 +60,7 @@ export async function retryAll(deps: SystemDeps, asked: AskedLetters, say: Say =
   const so = nothing();
   await forEachPage(deps.sql, asked, async (page) => {
     let last: string | undefined;
-    const present = (tx: Db) => lockOrganizationNow({ db: tx as never, organizationId }, sandbox);
+    const present = (tx: Tx) => lockOrganizationNow({ db: tx, organizationId }, sandbox);
     await transact(deps, asked.organization, present, async (ctx) => {
       const letters = await lockOpenDeadLetters(ctx, page, RETRIED_AT_ONCE);
       last = letters.length < RETRIED_AT_ONCE ? undefined : letters.at(-1)!.id;
