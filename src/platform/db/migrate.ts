@@ -11,8 +11,8 @@ const MIGRATION_LOCK = 7_236_104_411;
 /**
  * Applies the files of migrations/ that this schema has not seen, in order, one transaction for each file (unless its
  * first line is `-- no transaction`). A file that was edited after it landed is an error. The tables of previews are
- * out of a file's way and follow what it changes. A transaction of its own holds the lock meanwhile, so the pool has
- * two connections at least, and a pooler may be between.
+ * out of a file's way and follow what it changes; those of a new schema are made once, at the end. A transaction of its
+ * own holds the lock meanwhile, so the pool has two connections at least, and a pooler may be between.
  *
  * beforeFiles  runs under the lock, once it is known that the schema is ours
  * upTo         name of the last file that is applied; default all
@@ -48,7 +48,7 @@ export async function migrate(
       if (known === checksum) continue;
       if (known !== undefined) throw new Error(`migration ${name} was changed after it had been applied`);
       await lock.unsafe('select 1'); // its session may have been cut, and then another migrator works
-      await apply(sql, { name, text, checksum });
+      await apply(sql, { name, text, checksum }, seen.size === 0);
       applied.push(name);
     }
     if (await inSchema(sql, lacksPreviewTables)) await inSchema(sql, (tx) => callIfThere(tx, 'make_preview_tables'));
@@ -101,7 +101,7 @@ interface MigrationFile {
   checksum: string;
 }
 
-async function apply(sql: Sql, { name, text, checksum }: MigrationFile): Promise<void> {
+async function apply(sql: Sql, { name, text, checksum }: MigrationFile, isNew: boolean): Promise<void> {
   const isWrapped = !text.startsWith('-- no transaction');
   try {
     if (!isWrapped) await applyApart(sql, text);
@@ -109,7 +109,7 @@ async function apply(sql: Sql, { name, text, checksum }: MigrationFile): Promise
       // Only the views forbid to change a column; previews use the tables until they are made again at the end.
       if (isWrapped) await callIfThere(tx, 'drop_preview_views', 'drop_preview_tables');
       if (isWrapped) await tx.unsafe(text);
-      await callIfThere(tx, 'make_preview_tables');
+      if (!isNew) await callIfThere(tx, 'make_preview_tables'); // a service may work meanwhile
       await tx`insert into schema_migrations (name, checksum) values (${name}, ${checksum})`;
     });
   } catch (cause) {

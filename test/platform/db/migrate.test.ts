@@ -46,6 +46,40 @@ test('a migration without a transaction runs its statements one by one, however 
   }
 });
 
+test('tables of previews are made once in a new schema, and after each file of one that may be in use', async () => {
+  const database = await createEmptyDatabase();
+  const directory = await mkdtemp(join(tmpdir(), 'migrations-'));
+  const file = (name: string, text: string) => writeFile(join(directory, name), text);
+  await file(
+    '0001_make.sql',
+    `create table made (at text);
+    create function make_preview_tables() returns void language plpgsql as $$
+    begin
+      create schema if not exists public_preview_draft;
+      insert into made select max(name) from schema_migrations;
+    end $$;`,
+  );
+  await file('0002_rooms.sql', 'create table rooms (id integer);');
+  const made = async () => (await database.sql<{ at: string }[]>`select at from made`).map(({ at }) => at);
+  await migrate(database.sql, directory);
+  expect(await made()).toEqual(['0002_rooms.sql']);
+  await file('0003_doors.sql', 'create table doors (id integer);');
+  await file('0004_walls.sql', 'create table walls (id integer);');
+  await migrate(database.sql, directory);
+  expect(await made()).toHaveLength(3);
+  await database.drop();
+});
+
+test('a new schema whose migration was cut gets its tables of previews from the run that ends it', async () => {
+  const database = await createEmptyDatabase();
+  await migrate(database.sql, undefined, undefined, '0285');
+  await database.sql.unsafe('drop schema public_preview_draft cascade');
+  await migrate(database.sql);
+  const [row] = await database.sql`select to_regclass('public_preview_1.wallet_days') is not null as is_there`;
+  expect(row).toEqual({ is_there: true });
+  await database.drop();
+});
+
 const tablesOf = async (sql: Sql) =>
   (
     await sql<
