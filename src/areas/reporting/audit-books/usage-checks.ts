@@ -1,9 +1,11 @@
-import type { Temporal } from 'temporal-polyfill';
+import { Temporal } from 'temporal-polyfill';
+import { utcDate } from '../../../engine/calendar/instants.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { ExternalSubscriptionId, UsageShapeId } from '../../../platform/ids.ts';
+import { type ExternalSubscriptionId, firstIdAt, type UsageShapeId } from '../../../platform/ids.ts';
 import { findLiveShape, listDifferingHours } from '../../usage/build-shapes/rollup-rows.ts';
-import { isLiveInOrder } from '../../usage/events/live-events.ts';
+import { findFirstCountedHour, listVolumes } from '../../usage/event-volumes/queries.ts';
+import { isInArrival, isLiveInOrder } from '../../usage/events/live-events.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check-of-an-invariant.ts';
 
 /** Up to this number all hours of rollups of an organization are compared; beyond it a sample. */
@@ -29,6 +31,13 @@ export const USAGE_CHECKS: readonly Check[] = [
     resourceType: 'Event',
     isSlow: true,
     find: findUnbilledEvents,
+  },
+  {
+    code: 'A39',
+    mustHold: 'as many events are counted for the last whole day as were stored on it',
+    resourceType: 'EventVolume',
+    isSlow: true,
+    find: findUncountedEvents,
   },
 ];
 
@@ -109,4 +118,32 @@ function findUnbilledEvents({ db, organizationId }: Context): PromiseLike<Findin
         where unmatched.organization_id = ${organizationId} and unmatched.event_id = event.id)
     order by event.id
     limit ${MOST_FINDINGS}`;
+}
+
+/** Batches of a day have ended by then; their events are counted as they end. */
+const COUNTED_AFTER = { minutes: 10 } as const;
+const A_DAY = { hours: 24 } as const;
+
+/**
+ * The last whole UTC day of reception. The hour in which an organization's counting began may be counted in part, so
+ * that it is left out; so is a month of which old events were removed.
+ */
+async function findUncountedEvents(scope: Context): Promise<Finding[]> {
+  const { db, organizationId } = scope;
+  const day = utcDate(realNow().subtract(COUNTED_AFTER)).subtract({ days: 1 });
+  const start = day.toZonedDateTime('UTC').toInstant();
+  const to = start.add(A_DAY);
+  const firstHour = await findFirstCountedHour(scope);
+  if (firstHour === undefined || Temporal.Instant.compare(firstHour, to) >= 0) return [];
+  const from = Temporal.Instant.compare(firstHour, start) < 0 ? start : firstHour.add({ hours: 1 });
+  const [kept] = await db<{ events: number; has_removed: boolean }[]>`
+    select count(*) as events, exists (select from removed_events
+      where organization_id = ${organizationId} and month = ${day.with({ day: 1 })}) as has_removed
+    from events e
+    where e.organization_id = ${organizationId} and e.id >= ${firstIdAt(from)} and e.id < ${firstIdAt(to)}
+      and ${isInArrival(db)}`;
+  const volumes = await listVolumes(scope, 'hour', { from, to }, undefined);
+  const counted = volumes.reduce((sum, { stored }) => sum + stored, 0);
+  if (kept!.has_removed || counted === kept!.events) return [];
+  return [{ resource_id: String(day), expected: String(kept!.events), actual: String(counted) }];
 }

@@ -20,9 +20,12 @@ export interface VolumeRow {
  * Sums of each step and code in which something came, the busiest codes apart. Hours and days are read from hours, and
  * from minutes where those are not summed yet.
  */
-export const listVolumes = (scope: Scope, step: VolumeStep, span: Span, code: string | undefined) => scope.db<
-  VolumeRow[]
->`
+export const listVolumes = (
+  scope: Scope,
+  step: VolumeStep,
+  span: Pick<Span, 'from' | 'to'>,
+  code: string | undefined,
+) => scope.db<VolumeRow[]>`
   with counted as (
     select date_trunc(${step}, source.at, 'UTC') as at, source.code, sum(stored) as stored, sum(unmatched) as unmatched,
       sum(replayed) as replayed, sum(rejected) as rejected
@@ -37,13 +40,22 @@ export const listVolumes = (scope: Scope, step: VolumeStep, span: Span, code: st
   group by at, busiest.code
   order by at`;
 
+/** The first hour of an organization in which something was counted; undefined if nothing was. */
+export async function findFirstCountedHour({ db, organizationId }: Scope): Promise<Temporal.Instant | undefined> {
+  const [row] = await db<{ hour: Temporal.Instant | null }[]>`
+    select date_trunc('hour', least(
+      (select min(hour) from event_volume_hours where organization_id = ${organizationId}),
+      (select min(minute) from event_volumes where organization_id = ${organizationId})), 'UTC') as hour`;
+  return row?.hour ?? undefined;
+}
+
 const ofCode = ({ db }: Scope, code: string | undefined) => (code === undefined ? db`` : db`and code = ${code}`);
 
-const minutes = (scope: Scope, { from, to }: Span, code: string | undefined) => scope.db`
+const minutes = (scope: Scope, { from, to }: Pick<Span, 'from' | 'to'>, code: string | undefined) => scope.db`
   select minute as at, code, stored, unmatched, replayed, rejected from event_volumes
   where organization_id = ${scope.organizationId} and minute >= ${from} and minute < ${to} ${ofCode(scope, code)}`;
 
-const hours = (scope: Scope, span: Span, code: string | undefined) => {
+const hours = (scope: Scope, span: Pick<Span, 'from' | 'to'>, code: string | undefined) => {
   const { db, organizationId } = scope;
   const { from, to } = span;
   return db`
