@@ -110,10 +110,19 @@ export function Facts({ of }: { of: readonly (readonly [label: string, value: Co
   );
 }
 
+/** So much of the tab before the open one is seen, as a sign that there is one. */
+const TAB_MARGIN_PX = 48;
+
 /** Tabs of a record, each with an address. */
 export function Tabs({ of, open }: { of: readonly { name: string; text: string; href: string }[]; open: string }) {
+  const bar = useRef<HTMLElement>(null);
+  // On a phone the open one may lie beyond the edge. The page itself stays where it is.
+  useLayoutEffect(() => {
+    const chosen = bar.current?.querySelector<HTMLElement>('[aria-current]');
+    if (bar.current && chosen) bar.current.scrollLeft = chosen.offsetLeft - bar.current.offsetLeft - TAB_MARGIN_PX;
+  }, [open]);
   return (
-    <nav class="tabs" aria-label={t.parts.pageParts}>
+    <nav class="tabs" aria-label={t.parts.pageParts} ref={bar}>
       {of.map(({ name, text, href }) => (
         <a key={name} href={href} aria-current={name === open ? 'page' : undefined}>
           {text}

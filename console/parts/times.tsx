@@ -4,9 +4,9 @@ const INSTANT = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle
 const INSTANT_UTC = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
 const RELATIVE = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto', style: 'short' });
 
-/** A business date, as the API gives it. */
+/** A business date, as the API gives it, which no line breaks. */
 export const day = (date: string | null | undefined): string =>
-  date ? DAY.format(new Date(`${date.slice(0, 10)}T00:00:00Z`)) : '–';
+  date ? DAY.format(new Date(`${date.slice(0, 10)}T00:00:00Z`)).replaceAll(' ', '\u00a0') : '–';
 
 /** An instant in the browser's time; pointing at it shows UTC. */
 export function When({ at }: { at: string | null | undefined }) {

@@ -55,3 +55,28 @@ export async function expectAccessible(page: Page, where: string): Promise<void>
   );
   expect(found, where).toEqual([]);
 }
+
+const LONGEST_WORD = 12;
+
+/** Words of lists that stand on two lines in themselves, because their column is too narrow: `Analytic|s`. */
+export async function expectWholeWords(page: Page, where: string): Promise<void> {
+  const broken = await page.evaluate(
+    `(() => {
+      const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+      const found = [];
+      while (texts.nextNode()) {
+        const node = texts.currentNode;
+        if (!node.parentElement.closest('td, .what, .badge') || node.parentElement.closest('code, pre')) continue;
+        for (const { 0: word, index } of node.data.matchAll(/\\p{L}+/gu)) {
+          const range = document.createRange();
+          range.setStart(node, index);
+          range.setEnd(node, index + word.length);
+          const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+          if (word.length <= ${LONGEST_WORD} && lines.size > 1) found.push(word);
+        }
+      }
+      return found;
+    })()`,
+  );
+  expect(broken, where).toEqual([]);
+}

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildOnce } from '../support/build-once.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { expectAccessible, lacksChromium, launch, openPage } from './browser.ts';
+import { expectAccessible, expectWholeWords, lacksChromium, launch, openPage } from './browser.ts';
 import { type Company, openCompany } from './company.ts';
 
 const MODES = [
@@ -323,6 +323,7 @@ describe.skipIf(lacksChromium())('rooms of the console', () => {
         await page.locator('header.page h1').waitFor();
         await until(async () => (await page.locator('[aria-busy]').count()) === 0 || undefined);
         await expectAccessible(page, each);
+        await expectWholeWords(page, each);
         expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), each).toBe(true);
       }
       expect([complaints, foreign]).toEqual([[], []]);

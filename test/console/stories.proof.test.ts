@@ -5,7 +5,7 @@ import { makeOneTimeLink } from '../../src/areas/tenancy/console-sessions/one-ti
 import { buildOnce } from '../support/build-once.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { expectAccessible, lacksChromium, launch, openPage } from './browser.ts';
+import { expectAccessible, expectWholeWords, lacksChromium, launch, openPage } from './browser.ts';
 
 const OPERATOR_TOKEN = 'the operator of the stories, 32 chars';
 const MODES = [
@@ -315,6 +315,7 @@ describe.skipIf(lacksChromium())('the console in a browser', () => {
         await page.locator('header.page h1').waitFor();
         await until(async () => (await page.locator('[aria-busy]').count()) === 0 || undefined);
         await expectAccessible(page, each);
+        await expectWholeWords(page, each);
       }
       await page.goto(`${root}/invoices/${invoiceId}`);
       await page.getByRole('button', { name: 'Why' }).first().click();

@@ -70,7 +70,7 @@ function Timeline() {
                   rows={entries}
                   keyOf={({ sequence }) => String(sequence)}
                   columns={[
-                    { head: t.clock.utc, cell: ({ at }) => at.slice(11, 19) },
+                    { head: t.clock.utc, cell: ({ at }) => <time dateTime={at}>{at.slice(11, 19)}</time> },
                     { head: t.clock.what, cell: ({ name }) => name.replace('.', ' ').replaceAll('_', ' ') },
                     { head: t.clock.kind, cell: ({ kind }) => <Badge of={kind} tone="plain" />, isExtra: true },
                     { head: t.clock.record, cell: (entry) => <Subject of={entry} /> },

@@ -7,7 +7,7 @@ import { Page } from '../../parts/page.tsx';
 import { type Customer, customerName } from '../../parts/records.ts';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { type PageMeta, Pager, SearchField, Table } from '../../parts/table.tsx';
-import { day, When } from '../../parts/times.tsx';
+import { day } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
 import { CustomerPage } from './customer.tsx';
 import { CustomerForm } from './customer-form.tsx';
@@ -61,8 +61,20 @@ function List() {
                 keyOf={({ svc_id }) => svc_id}
                 href={({ external_id }) => to('customers', external_id)}
                 columns={[
-                  { head: t.customers.name, cell: customerName },
-                  { head: t.customers.externalId, cell: ({ external_id }) => <code>{external_id}</code> },
+                  {
+                    head: t.customers.name,
+                    cell: (customer) => (
+                      <>
+                        {customerName(customer)}
+                        <span class="second narrow-only">{customer.external_id}</span>
+                      </>
+                    ),
+                  },
+                  {
+                    head: t.customers.externalId,
+                    cell: ({ external_id }) => <code class="cut">{external_id}</code>,
+                    isExtra: true,
+                  },
                   { head: t.customers.email, cell: ({ email }) => email ?? <span class="soft">–</span>, isExtra: true },
                   {
                     head: t.customers.country,
@@ -84,7 +96,6 @@ function List() {
                     cell: (customer) => day(summaryOf(customer)?.last_event_on),
                     isExtra: true,
                   },
-                  { head: t.customers.createdAt, cell: ({ created_at }) => <When at={created_at} />, isExtra: true },
                 ]}
               />
               <Pager meta={meta} />

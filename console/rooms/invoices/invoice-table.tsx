@@ -36,7 +36,15 @@ export function InvoiceTable({
               keyOf={({ svc_id }) => svc_id}
               href={({ svc_id }) => to('invoices', svc_id)}
               columns={[
-                { head: t.invoices.number, cell: ({ number, status }) => number || status },
+                {
+                  head: t.invoices.number,
+                  cell: ({ number, status, customer }) => (
+                    <>
+                      {number || status}
+                      {!isOfCustomer && <span class="second narrow-only">{customerName(customer)}</span>}
+                    </>
+                  ),
+                },
                 ...(isOfCustomer
                   ? []
                   : [
@@ -45,6 +53,7 @@ export function InvoiceTable({
                         cell: ({ customer }: Invoice) => (
                           <a href={to('customers', customer.external_id)}>{customerName(customer)}</a>
                         ),
+                        isExtra: true,
                       },
                     ]),
                 { head: t.invoices.state, cell: (invoice) => <InvoiceBadge invoice={invoice} /> },
