@@ -1,4 +1,5 @@
 import { useRead } from '../../frame/use-read.ts';
+import { agentWords } from '../../parts/agent.ts';
 import { Offers } from '../../parts/offers.tsx';
 import { Shown } from '../../parts/states.tsx';
 import { type PageMeta, Table } from '../../parts/table.tsx';
@@ -27,9 +28,9 @@ export function Sessions() {
           rows={console_sessions}
           keyOf={({ svc_id }) => svc_id}
           columns={[
-            { head: t.keys.browser, cell: ({ user_agent }) => shortAgent(user_agent) },
+            { head: t.keys.browser, cell: ({ user_agent }) => agentWords(user_agent) },
             { head: t.keys.address, cell: ({ remote_address }) => <code>{remote_address}</code> },
-            { head: t.keys.sessionKey, cell: ({ api_key_last4 }) => <code>…{api_key_last4}</code> },
+            { head: t.keys.sessionKey, cell: ({ api_key_last4 }) => <code class="short">…{api_key_last4}</code> },
             { head: t.keys.lastSeen, cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
             { head: t.keys.ends, cell: ({ expires_at }) => <When at={expires_at} />, isExtra: true },
             {
@@ -53,12 +54,4 @@ export function Sessions() {
       )}
     </Shown>
   );
-}
-
-/** The browser and its system, of a text that names much more. */
-function shortAgent(agent: string | null): string {
-  if (agent === null) return 'unknown';
-  const browser = /(Firefox|Edg|Chrome|Safari)\/\d+/.exec(agent)?.[0].replace('Edg/', 'Edge/').replace('/', ' ');
-  const system = /\(([^;)]+)/.exec(agent)?.[1];
-  return browser ? `${browser}${system ? `, ${system}` : ''}` : agent.slice(0, 40);
 }

@@ -1,12 +1,18 @@
 import { to } from '../../frame/route.ts';
 import { money } from '../../parts/amounts.ts';
 import type { Activity } from '../../parts/records.ts';
+import { Empty } from '../../parts/states.tsx';
 import { When } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
 
 /** Activities, newest first, each with the record that it is about. */
 export function ActivityList({ activities }: { activities: readonly Activity[] }) {
-  if (activities.length === 0) return <p class="soft">{t.logs.nothingHappened}</p>;
+  if (activities.length === 0)
+    return (
+      <Empty title={t.logs.nothingHappened}>
+        <p class="soft">{t.logs.nothingHappenedHint}</p>
+      </Empty>
+    );
   return (
     <ul class="list card">
       {activities.map((activity) => (

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { route, searchOf } from '../../frame/route.ts';
 import { useRead } from '../../frame/use-read.ts';
+import { agentWords } from '../../parts/agent.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { CurlLine } from '../../parts/curl-line.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -44,7 +45,9 @@ export function ApiLog() {
       <Shown of={list} rows={8}>
         {({ api_logs, meta }) =>
           api_logs.length === 0 ? (
-            <Empty title={t.logs.noneFiltered} />
+            <Empty title={result === '' ? t.logs.noRequests : t.logs.noneFiltered}>
+              <p class="soft">{t.logs.noRequestsHint}</p>
+            </Empty>
           ) : (
             <>
               <Table
@@ -72,7 +75,7 @@ export function ApiLog() {
                       <Badge of={String(status)} tone={status < 400 ? 'good' : 'bad'} />
                     ),
                   },
-                  { head: t.logs.from, cell: ({ client }) => client ?? <span class="soft">–</span>, isExtra: true },
+                  { head: t.logs.from, cell: ({ client }) => agentWords(client), isExtra: true },
                   { head: t.logs.when, cell: ({ logged_at }) => <When at={logged_at} /> },
                 ]}
               />

@@ -1,6 +1,7 @@
 import { route, searchOf } from '../../frame/route.ts';
 import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
+import { agentWords } from '../../parts/agent.ts';
 import { Page } from '../../parts/page.tsx';
 import type { Activity } from '../../parts/records.ts';
 import { Empty, Shown } from '../../parts/states.tsx';
@@ -70,14 +71,24 @@ function Concerns({ of: resources }: { of: Record<string, unknown> }) {
   return (
     <>
       {Object.entries(resources)
-        .filter(([name]) => !/^svc_.*id$/.test(name))
+        .filter(([name, value]) => !/^svc_.*id$/.test(name) && value !== null)
         .map(([name, value]) => (
           <span key={name} class="second">
-            {name.replaceAll('_', ' ')}: {typeof value === 'string' ? value : JSON.stringify(value)}
+            {name.replaceAll('_', ' ')}: {valueWords(value)}
           </span>
         ))}
     </>
   );
+}
+
+/** A fact in words; of a change, what stands there now and what stood there before. */
+function valueWords(value: unknown): string {
+  if (Array.isArray(value)) return value.map(valueWords).join(', ');
+  if (typeof value !== 'object' || value === null) return value === null ? t.logs.nothing : String(value);
+  const { added, deleted, ...others } = value as { added?: unknown; deleted?: unknown };
+  if (Object.keys(others).length > 0 || (added === undefined && deleted === undefined)) return JSON.stringify(value);
+  const now = valueWords(added ?? null);
+  return deleted === null || deleted === undefined ? now : t.logs.changed(valueWords(deleted), now);
 }
 
 function Security() {
@@ -110,7 +121,7 @@ function Security() {
                 },
                 {
                   head: t.logs.userAgent,
-                  cell: ({ device_info }) => device_info.user_agent ?? <span class="soft">–</span>,
+                  cell: ({ device_info }) => agentWords(device_info.user_agent),
                   isExtra: true,
                 },
               ]}

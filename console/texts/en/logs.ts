@@ -1,6 +1,7 @@
 export const logs = {
   openRecord: 'open',
-  nothingHappened: 'Nothing has happened yet.',
+  nothingHappened: 'Nothing has happened yet',
+  nothingHappenedHint: 'What people, programs and the service do stands here, the newest first.',
   byApi: 'by API',
   byConsole: 'in the console',
   byService: 'by the service',
@@ -9,6 +10,8 @@ export const logs = {
   succeeded: 'Succeeded',
   refused: 'Refused',
   noneFiltered: 'No request is like that',
+  noRequests: 'No requests yet',
+  noRequestsHint: 'Writes of your programs stand here, with what they sent and what was answered.',
   apiRequests: 'API requests',
   requestHead: 'Request',
   answer: 'Answer',
@@ -27,4 +30,6 @@ export const logs = {
   what: 'What',
   concerns: 'Concerns',
   userAgent: 'Browser or program',
+  nothing: 'nothing',
+  changed: (before: string, now: string) => `${now}, before: ${before}`,
 };
