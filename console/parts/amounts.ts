@@ -28,6 +28,18 @@ export function price(amount: string | null | undefined, currency: string | null
   return withSymbol(decimal(amount, exponent), currency ?? '');
 }
 
+const LONGEST_TYPED_DECIMALS = 12;
+
+/**
+ * A price that may be a quotient, as the average of ranges is. A longer fraction than people type is cut after six
+ * digits that count, and marked by `≈`.
+ */
+export function averagePrice(amount: string | null | undefined, currency: string | null | undefined): string {
+  const [whole = '', fraction = ''] = (amount ?? '').split('.');
+  if (fraction.length <= LONGEST_TYPED_DECIMALS) return price(amount, currency);
+  return `≈ ${price(`${whole}.${/^0*\d{6}/.exec(fraction)?.[0] ?? fraction}`, currency)}`;
+}
+
 function withSymbol(number: string, currency: string): string {
   if (!/^[A-Z]{3}$/.test(currency)) return number;
   const parts = new Intl.NumberFormat(LOCALE, {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { curlOf } from '../../console/frame/requests.ts';
 import { routeOf } from '../../console/frame/route.ts';
-import { changeOf, decimal, money } from '../../console/parts/amounts.ts';
+import { agentWords } from '../../console/parts/agent.ts';
+import { averagePrice, changeOf, decimal, money } from '../../console/parts/amounts.ts';
 import { moved } from '../../console/parts/moved.ts';
 import { percentOf } from '../../console/rooms/home/overview.ts';
 
@@ -69,4 +70,19 @@ test.each([
   [null, '–'],
 ])('the rate %s of collection is shown as %s (CO15)', (rate, shown) => {
   expect(percentOf(rate)).toBe(shown);
+});
+
+test('a price that is a quotient ends after six digits that count, and says so', () => {
+  expect(averagePrice('0.220566037735849', 'USD')).toBe('≈ $0.220566');
+  expect(averagePrice('0.000000220566037735', 'USD')).toBe('≈ $0.000000220566');
+  expect(averagePrice('0.0000125', 'USD')).toBe('$0.0000125');
+  expect(averagePrice('0.05', 'USD')).toBe('$0.05');
+});
+
+test('a browser is named in short, a program by its beginning', () => {
+  const chrome =
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36';
+  expect(agentWords(chrome)).toBe('Chrome 156, Linux');
+  expect(agentWords('curl/8.14.1')).toBe('curl/8.14.1');
+  expect(agentWords(null)).toBe('–');
 });

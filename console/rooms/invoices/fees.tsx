@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useRead } from '../../frame/use-read.ts';
-import { decimal, money, price } from '../../parts/amounts.ts';
+import { averagePrice, decimal, money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Shown } from '../../parts/states.tsx';
@@ -39,7 +39,7 @@ export function Fees({ fees, currency }: { fees: readonly Fee[]; currency: strin
             head: t.invoices.line,
             cell: (fee) => (
               <>
-                {fee.item.invoice_display_name || fee.item.name}
+                {nameOf(fee)}
                 <span class="second">{partsOf(fee)}</span>
               </>
             ),
@@ -47,7 +47,7 @@ export function Fees({ fees, currency }: { fees: readonly Fee[]; currency: strin
           { head: t.invoices.units, cell: ({ units }) => decimal(units), isNumber: true },
           {
             head: t.invoices.priceOfOne,
-            cell: ({ precise_unit_amount }) => price(precise_unit_amount, currency),
+            cell: ({ precise_unit_amount }) => averagePrice(precise_unit_amount, currency),
             isNumber: true,
             isExtra: true,
           },
@@ -81,12 +81,15 @@ export function Fees({ fees, currency }: { fees: readonly Fee[]; currency: strin
   );
 }
 
+const nameOf = ({ item }: Fee): string =>
+  item.type === 'credit' ? t.invoices.creditLine : item.invoice_display_name || item.name;
+
 function partsOf({ item, events_count }: Fee): string {
   const values = [...Object.values(item.filters ?? {}).flat(), ...Object.values(item.grouped_by ?? {})];
   return [
     ...values.filter((value) => value !== null),
     ...(events_count === null
-      ? [item.type.replaceAll('_', ' ')]
+      ? [t.invoices.kinds[item.type] ?? item.type.replaceAll('_', ' ')]
       : [t.invoices.eventCount(decimal(String(events_count)))]),
   ].join(' · ');
 }

@@ -91,7 +91,7 @@ export function InvoicePage({ id }: { id: string }) {
             <div class="card padded">
               <Facts
                 of={[
-                  [t.invoices.kind, invoice.invoice_type.replaceAll('_', ' ')],
+                  [t.invoices.kind, t.invoices.invoiceTypes[invoice.invoice_type] ?? invoice.invoice_type],
                   ...invoice.billing_periods.map(
                     (period) =>
                       [

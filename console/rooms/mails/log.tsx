@@ -75,7 +75,7 @@ export function Log() {
 export const kindOf = (template: string | null): string =>
   template === null ? words.noKind : (words.kinds[template] ?? template);
 
-export const MailBadge = ({ of }: { of: string }) => <Badge of={of}>{words.states[of] ?? of}</Badge>;
+export const MailBadge = ({ of }: { of: string }) => <Badge of={of}>{(words.states[of] ?? of).toLowerCase()}</Badge>;
 
 /** What did not go out is tried again. */
 export const retries = ({ svc_id, status }: Mail): Offer | false =>

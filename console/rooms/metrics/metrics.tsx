@@ -1,7 +1,6 @@
 import { route, searchOf, to } from '../../frame/route.ts';
 import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
-import { count } from '../../parts/amounts.ts';
 import { Id } from '../../parts/copy.tsx';
 import { Action, FormDialog } from '../../parts/form.tsx';
 import { Facts, Page } from '../../parts/page.tsx';
@@ -18,8 +17,6 @@ interface Metric {
   field_name: string | null;
   recurring: boolean;
   filters: { key: string; values: string[] }[];
-  plans_count: number;
-  active_subscriptions_count: number;
 }
 
 const AGGREGATIONS = [
@@ -97,8 +94,6 @@ function MetricPage({ code }: { code: string }) {
                 [t.metrics.aggregation, countedBy(metric)],
                 [t.metrics.recurring, metric.recurring ? 'yes' : 'no'],
                 [t.metrics.description, metric.description],
-                [t.metrics.plans, count(metric.plans_count)],
-                [t.metrics.activeSubscriptions, count(metric.active_subscriptions_count)],
                 ...metric.filters.map(({ key, values }) => [`Filter ${key}`, values.join(', ')] as const),
                 [t.metrics.id, <Id of={metric.svc_id} />],
               ]}

@@ -78,8 +78,9 @@ function lasting({ days_left: left, daily_rate_cents: rate }: Days): string {
   return rate === null ? words.unknown : words.forEver;
 }
 
-function noteOf({ exhausted_on: on, daily_rate_cents: rate, next_top_up_on: next }: Days): string {
+function noteOf({ days_left: left, exhausted_on: on, daily_rate_cents: rate, next_top_up_on: next }: Days): string {
   if (next !== null) return words.nextTopUp(day(next));
+  if (left === 0) return '';
   if (on !== null) return words.until(day(on));
   return rate === null ? words.tooYoung : '';
 }

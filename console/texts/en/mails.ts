@@ -7,11 +7,11 @@ export const mails = {
   subject: 'Subject',
   state: 'State',
   states: {
-    waiting: 'waits for its document',
-    pending: 'on its way',
-    sent: 'sent',
-    failed: 'failed',
-    unsent: 'no mail server',
+    waiting: 'Waits for its document',
+    pending: 'On its way',
+    sent: 'Sent',
+    failed: 'Failed',
+    unsent: 'No mail server',
   } as Record<string, string>,
   recipientStates: { open: 'open', accepted: 'accepted', refused: 'refused', deferred: 'later' } as Record<
     string,

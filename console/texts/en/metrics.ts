@@ -15,8 +15,6 @@ export const metrics = {
   aggregation: 'Units are',
   recurring: 'Carried over to the next period',
   description: 'Description',
-  plans: 'Plans',
-  activeSubscriptions: 'Active subscriptions',
   id: 'Id',
   createMetric: 'Create metric',
   nameExample: 'API calls',

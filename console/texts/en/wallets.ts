@@ -92,7 +92,7 @@ export const wallets = {
     added: 'topped up',
     daysLeft: 'Lasts for',
     days: (days: string) => `${days} days`,
-    today: 'used up',
+    today: 'nothing is left',
     unknown: 'unknown',
     forEver: 'as long as nothing is used',
     until: (day: string) => `until ${day}, as in the last 14 days`,
