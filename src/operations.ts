@@ -52,6 +52,7 @@ import { aiMarginOperations } from './areas/reporting/ai-margin/routes.ts';
 import { analyticsOperations } from './areas/reporting/analytics/routes.ts';
 import { attentionOperations } from './areas/reporting/attention/routes.ts';
 import { auditOperations } from './areas/reporting/audits/routes.ts';
+import { customerNameOperations } from './areas/reporting/customer-names/routes.ts';
 import { portalCommands } from './areas/reporting/customer-portal/commands/operations.ts';
 import { customerSummaryOperations } from './areas/reporting/customer-summaries/routes.ts';
 import { eventTraceOperations } from './areas/reporting/event-trace/routes.ts';
@@ -169,6 +170,7 @@ export const operations: Operation[] = [
   ...ledgerOperations,
   ...analyticsOperations,
   ...aiMarginOperations,
+  ...customerNameOperations,
   ...customerSummaryOperations,
   ...eventTraceOperations,
   ...timelineOperations,

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { type Filters, route, searchOf, setFilters } from '../frame/route.ts';
 import { useRead } from '../frame/use-read.ts';
 import { t } from '../texts/en.ts';
+import { CustomerNames, useCustomerNames } from './customer-names.tsx';
 import { Empty, Shown } from './states.tsx';
 import { type Column, type PageMeta, Pager, Table } from './table.tsx';
 
@@ -22,6 +23,8 @@ export interface ListOf<Row> {
   columns: readonly Column<Row>[];
   keyOf?: (row: Row) => string;
   href?: (row: Row) => string | undefined;
+  /** Whose names `CustomerLink` shows in the cells: the external id of a row's customer. */
+  customerOf?: (row: Row) => string | null | undefined;
   /** What would stand here, and what makes the first of it. */
   empty: { title: string; children?: ComponentChildren };
 }
@@ -38,11 +41,14 @@ export function Listing<Row>({
   columns,
   keyOf = (row) => (row as { svc_id: string }).svc_id,
   href,
+  customerOf,
   empty,
 }: ListOf<Row>) {
   const page = route.value.query.get('page') ?? 1;
   const asked = { per_page: PER_PAGE, page, ...(isUncounted ? { count: 'none' } : {}), ...filters };
   const list = useRead<Record<string, Row[]> & { meta: PageMeta }>(`${path}${searchOf(asked)}`, { everySeconds });
+  const rowsRead = customerOf && list.data ? (list.data[root] as Row[]) : [];
+  const names = useCustomerNames(rowsRead.map((row) => customerOf?.(row)));
   return (
     <Shown of={list} rows={8}>
       {(answer) => {
@@ -50,7 +56,9 @@ export function Listing<Row>({
         if (rows.length === 0) return <NothingFound {...empty} />;
         return (
           <>
-            <Table label={label} rows={rows} columns={columns} keyOf={keyOf} href={href} />
+            <CustomerNames.Provider value={names}>
+              <Table label={label} rows={rows} columns={columns} keyOf={keyOf} href={href} />
+            </CustomerNames.Provider>
             <Pager meta={answer.meta} isOldestFirst={isOldestFirst ?? false} />
           </>
         );

@@ -102,6 +102,20 @@ describe.skipIf(lacksChromium())('rooms of the console', () => {
     await page.getByText('7 of 7 credits are left.').waitFor();
   });
 
+  story('lists call customers by their names, and lead to them', 'Subscriptions', async (page, root) => {
+    const named = (list: string, name: string) => page.getByRole('region', { name: list }).getByRole('link', { name });
+    await named('Subscriptions', 'Nevada Ltd').waitFor();
+    await page.goto(`${root}/payments`);
+    await named('Payments', 'Ada Analytics').first().waitFor();
+    await page.goto(`${root}/credit-notes`);
+    await named('Credit notes', 'Ada Analytics').first().waitFor();
+    await page.goto(`${root}/wallets`);
+    await named('Wallets', 'Nevada Ltd').click();
+    await page.getByRole('heading', { name: 'Nevada Ltd', level: 1 }).waitFor();
+    await page.goto(`${root}/wallets/${company.walletId}`);
+    await page.getByRole('link', { name: 'Nevada Ltd' }).waitFor();
+  });
+
   story('a coupon is made and given to a customer', 'Coupons', async (page) => {
     await press(page, 'New coupon');
     await page.getByLabel('Name').fill('Five off');
@@ -117,7 +131,7 @@ describe.skipIf(lacksChromium())('rooms of the console', () => {
     await page.getByLabel('Customer', { exact: true }).fill('ada');
     await send(page, 'Give to a customer');
     await gone(page);
-    await page.getByRole('region', { name: 'Coupons in use' }).getByRole('link', { name: 'ada' }).waitFor();
+    await page.getByRole('region', { name: 'Coupons in use' }).getByRole('link', { name: 'Ada Analytics' }).waitFor();
   });
 
   story('a feature gets a privilege, and says who may use it', 'Features', async (page) => {

@@ -2,6 +2,7 @@ import type { Filters } from '../../frame/route.ts';
 import { to } from '../../frame/route.ts';
 import { decimal, money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
+import { CustomerLink } from '../../parts/customer-names.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Offers } from '../../parts/offers.tsx';
 import type { Column } from '../../parts/table.tsx';
@@ -18,7 +19,7 @@ export function AppliedCoupons({ filters, by }: { filters: Filters; by: 'custome
     by === 'customer'
       ? {
           head: words.customer,
-          cell: ({ external_customer_id: id }) => <a href={to('customers', id, 'coupons')}>{id}</a>,
+          cell: ({ external_customer_id: id }) => <CustomerLink id={id} tab="coupons" />,
         }
       : {
           head: words.coupon,
@@ -30,6 +31,7 @@ export function AppliedCoupons({ filters, by }: { filters: Filters; by: 'custome
       root="applied_coupons"
       filters={filters}
       label={words.applied}
+      customerOf={({ external_customer_id }) => (by === 'customer' ? external_customer_id : null)}
       columns={[
         first,
         { head: words.state, cell: ({ status }) => <Badge of={status} /> },

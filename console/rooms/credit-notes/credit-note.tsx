@@ -7,6 +7,7 @@ import { copyText, Id } from '../../parts/copy.tsx';
 import { inLedger } from '../../parts/in-ledger.tsx';
 import { type Offer, Offers } from '../../parts/offers.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
+import { customerName } from '../../parts/records.ts';
 import { Shown } from '../../parts/states.tsx';
 import { SumSteps } from '../../parts/sum-steps.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -32,9 +33,8 @@ export function CreditNotePage({ id }: { id: string }) {
               {money(note.total_amount_cents, note.currency)}{' '}
               {note.customer && (
                 <>
-                  {words.givenTo}{' '}
-                  <a href={to('customers', note.customer.external_id)}>
-                    {note.customer.name ?? note.customer.external_id}
+                  {words.givenTo} <a href={to('customers', note.customer.external_id)}>
+                    {customerName(note.customer)}
                   </a>{' '}
                 </>
               )}

@@ -1,6 +1,7 @@
 import { route, to } from '../../frame/route.ts';
 import { money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
+import { CustomerLink } from '../../parts/customer-names.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Choices, type Column, SearchField } from '../../parts/table.tsx';
@@ -32,6 +33,18 @@ export const COLUMNS: readonly Column<CreditNote>[] = [
   { head: words.left, cell: (note) => money(note.balance_amount_cents, note.currency), isNumber: true, isExtra: true },
 ];
 
+const [number, ...others] = COLUMNS;
+/** Rows of the list name no customer, but the fees of their items do. */
+const customerOf = ({ items }: CreditNote) =>
+  items.find(({ fee }) => fee?.external_customer_id)?.fee?.external_customer_id;
+const BY_CUSTOMER: Column<CreditNote> = {
+  head: words.customer,
+  cell: (note) => {
+    const id = customerOf(note);
+    return id ? <CustomerLink id={id} /> : <span class="soft">–</span>;
+  },
+};
+
 /** What did we give back? */
 function List() {
   const { query } = route.value;
@@ -57,7 +70,8 @@ function List() {
         isUncounted
         filters={{ search_term: query.get('q'), ...(state === '' ? {} : { credit_status: state }) }}
         label={words.title}
-        columns={COLUMNS}
+        customerOf={customerOf}
+        columns={[number!, BY_CUSTOMER, ...others]}
         href={({ svc_id }) => to('credit-notes', svc_id)}
         empty={{ title: words.none, children: <p class="soft">{words.noneHint}</p> }}
       />

@@ -1,3 +1,5 @@
+import type { Customer } from '../../parts/records.ts';
+
 export interface CreditNote {
   svc_id: string;
   number: string;
@@ -20,9 +22,9 @@ export interface CreditNote {
   items: {
     svc_id: string;
     amount_cents: number;
-    fee: { item?: { name: string; invoice_display_name: string } } | null;
+    fee: { external_customer_id: string | null; item?: { name: string; invoice_display_name: string } } | null;
   }[];
-  customer?: { external_id: string; name: string | null };
+  customer?: Customer;
   created_at: string;
 }
 

@@ -2,6 +2,7 @@ import { searchOf, to } from '../../frame/route.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { count, decimal, money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
+import { NamedCustomer } from '../../parts/customer-names.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Shown } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -100,7 +101,7 @@ function Counted({ of: { verdict, unmatched } }: { of: Trace }) {
       {verdict.reasons.map(reasonWords).join(', ')}
       {isCounted && verdict.external_customer_id !== null && (
         <>
-          {words.forCustomer} <a href={to('customers', verdict.external_customer_id)}>{verdict.external_customer_id}</a>
+          {words.forCustomer} <NamedCustomer id={verdict.external_customer_id} />
           {verdict.plan_code !== null && (
             <>
               {words.byPlan} <a href={to('plans', verdict.plan_code)}>{verdict.plan_code}</a>

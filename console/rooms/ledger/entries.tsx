@@ -1,6 +1,7 @@
 import { readFile } from '../../frame/api.ts';
 import { announce } from '../../frame/live-region.tsx';
 import { type Filters, route, searchOf, to } from '../../frame/route.ts';
+import { CustomerLink } from '../../parts/customer-names.tsx';
 import { Chips, Listing } from '../../parts/listing.tsx';
 import { RecordFilter } from '../../parts/record-filter.tsx';
 import { saveFile } from '../../parts/save-file.ts';
@@ -36,6 +37,7 @@ export function Entries() {
         isOldestFirst
         filters={asked}
         label={words.entries}
+        customerOf={({ external_customer_id }) => external_customer_id}
         href={({ svc_transaction_id }) => to('ledger', svc_transaction_id)}
         columns={[
           { head: words.what, cell: ({ rule }) => ruleText(rule) },
@@ -45,7 +47,7 @@ export function Entries() {
           { head: words.record, cell: (entry) => <RecordOf entry={entry} />, isExtra: true },
           {
             head: words.customer,
-            cell: ({ external_customer_id: id }) => (id === null ? '–' : <a href={to('customers', id)}>{id}</a>),
+            cell: ({ external_customer_id: id }) => (id === null ? '–' : <CustomerLink id={id} />),
             isExtra: true,
           },
           ...SIDES,

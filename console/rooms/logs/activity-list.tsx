@@ -1,5 +1,6 @@
 import { to } from '../../frame/route.ts';
 import { money } from '../../parts/amounts.ts';
+import { CustomerLink, CustomerNames, useCustomerNames } from '../../parts/customer-names.tsx';
 import type { Activity } from '../../parts/records.ts';
 import { Empty } from '../../parts/states.tsx';
 import { When } from '../../parts/times.tsx';
@@ -7,6 +8,7 @@ import { t } from '../../texts/en.ts';
 
 /** Activities, newest first, each with the record that it is about. */
 export function ActivityList({ activities }: { activities: readonly Activity[] }) {
+  const names = useCustomerNames(activities.map(({ external_customer_id }) => external_customer_id));
   if (activities.length === 0)
     return (
       <Empty title={t.logs.nothingHappened}>
@@ -14,24 +16,26 @@ export function ActivityList({ activities }: { activities: readonly Activity[] }
       </Empty>
     );
   return (
-    <ul class="list card">
-      {activities.map((activity) => (
-        <li key={activity.activity_id}>
-          <span class="what">
-            {words(activity.activity_type)} <Subject of={activity} />
-            {activity.external_customer_id && (
-              <>
-                {' · '}
-                <a href={to('customers', activity.external_customer_id)}>{activity.external_customer_id}</a>
-              </>
-            )}
-          </span>
-          <span class="end soft">
-            {BY[activity.activity_source] ?? activity.activity_source} · <When at={activity.logged_at} />
-          </span>
-        </li>
-      ))}
-    </ul>
+    <CustomerNames.Provider value={names}>
+      <ul class="list card">
+        {activities.map((activity) => (
+          <li key={activity.activity_id}>
+            <span class="what">
+              {words(activity.activity_type)} <Subject of={activity} />
+              {activity.external_customer_id && (
+                <>
+                  {' · '}
+                  <CustomerLink id={activity.external_customer_id} />
+                </>
+              )}
+            </span>
+            <span class="end soft">
+              {BY[activity.activity_source] ?? activity.activity_source} · <When at={activity.logged_at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </CustomerNames.Provider>
   );
 }
 

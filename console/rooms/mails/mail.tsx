@@ -1,6 +1,7 @@
 import { to } from '../../frame/route.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { Badge } from '../../parts/badge.tsx';
+import { NamedCustomer } from '../../parts/customer-names.tsx';
 import { type Offer, Offers } from '../../parts/offers.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
@@ -86,7 +87,7 @@ const Files = ({ of }: { of: WholeMail['attachments'] }) => (
 );
 
 function CustomerOf({ mail: { external_customer_id: id } }: { mail: Mail }) {
-  return id === null ? <span class="soft">–</span> : <a href={to('customers', id)}>{id}</a>;
+  return id === null ? <span class="soft">–</span> : <NamedCustomer id={id} />;
 }
 
 const ROOMS: Readonly<Record<string, string>> = {

@@ -3,6 +3,7 @@ import { useRead } from '../../frame/use-read.ts';
 import { money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Id } from '../../parts/copy.tsx';
+import { NamedCustomer } from '../../parts/customer-names.tsx';
 import { inLedger } from '../../parts/in-ledger.tsx';
 import { type Offer, Offers } from '../../parts/offers.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
@@ -25,8 +26,7 @@ export function PaymentPage({ id }: { id: string }) {
           back={{ href: to('payments'), text: words.title }}
           under={
             <>
-              {words.from} <a href={to('customers', payment.external_customer_id)}>{payment.external_customer_id}</a> ·{' '}
-              <When at={payment.created_at} />
+              {words.from} <NamedCustomer id={payment.external_customer_id} /> · <When at={payment.created_at} />
             </>
           }
           actions={<Offers of={[retries(payment)]} />}

@@ -2,6 +2,7 @@ import { route, to } from '../../frame/route.ts';
 import { can } from '../../frame/session.ts';
 import { count, money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
+import { CustomerLink } from '../../parts/customer-names.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Offers } from '../../parts/offers.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -53,7 +54,7 @@ function List() {
 
 const BY_CUSTOMER: Column<Payment> = {
   head: words.customer,
-  cell: ({ external_customer_id: id }) => <a href={to('customers', id)}>{id}</a>,
+  cell: ({ external_customer_id: id }) => <CustomerLink id={id} />,
 };
 
 function PaymentList() {
@@ -84,6 +85,7 @@ function PaymentList() {
           ...(status === '' ? {} : { payment_statuses: [status] }),
         }}
         label={words.title}
+        customerOf={({ external_customer_id }) => external_customer_id}
         columns={[when!, BY_CUSTOMER, { ...paidFor!, isExtra: true }, ...others]}
         href={({ svc_id }) => to('payments', svc_id)}
         empty={{ title: words.none, children: <p class="soft">{words.noneHint}</p> }}

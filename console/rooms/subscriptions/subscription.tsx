@@ -4,6 +4,7 @@ import { useRead } from '../../frame/use-read.ts';
 import { count, decimal, money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Id } from '../../parts/copy.tsx';
+import { useCustomerNames } from '../../parts/customer-names.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { Action } from '../../parts/form.tsx';
 import { Offers } from '../../parts/offers.tsx';
@@ -42,6 +43,7 @@ interface Usage {
 export function SubscriptionPage({ externalId }: { externalId: string }) {
   const id = encodeURIComponent(externalId);
   const reading = useRead<{ subscription: Subscription }>(`/subscriptions/${id}`);
+  const names = useCustomerNames([reading.data?.subscription.external_customer_id]);
   return (
     <Shown of={reading} rows={8}>
       {({ subscription }) => (
@@ -50,7 +52,7 @@ export function SubscriptionPage({ externalId }: { externalId: string }) {
           badge={<Badge of={subscription.status} />}
           back={{
             href: to('customers', subscription.external_customer_id),
-            text: subscription.external_customer_id,
+            text: names.get(subscription.external_customer_id) ?? subscription.external_customer_id,
           }}
           under={
             <>

@@ -4,6 +4,7 @@ import { useRead } from '../../frame/use-read.ts';
 import { decimal, money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Id } from '../../parts/copy.tsx';
+import { NamedCustomer } from '../../parts/customer-names.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { inLedger } from '../../parts/in-ledger.tsx';
 import { Offers } from '../../parts/offers.tsx';
@@ -32,7 +33,7 @@ export function WalletPage({ id }: { id: string }) {
           back={{ href: to('wallets'), text: words.title }}
           under={
             <>
-              {words.of} <a href={to('customers', wallet.external_customer_id)}>{wallet.external_customer_id}</a> ·{' '}
+              {words.of} <NamedCustomer id={wallet.external_customer_id} /> ·{' '}
               {words.worth(decimal(wallet.rate_amount), wallet.currency)}
             </>
           }

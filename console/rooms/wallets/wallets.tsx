@@ -1,6 +1,7 @@
 import { route, to } from '../../frame/route.ts';
 import { decimal, money } from '../../parts/amounts.ts';
 import { Badge } from '../../parts/badge.tsx';
+import { CustomerLink } from '../../parts/customer-names.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Offers } from '../../parts/offers.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -67,11 +68,12 @@ function List() {
           external_customer_id: query.get('customer'),
         }}
         label={words.title}
+        customerOf={({ external_customer_id }) => external_customer_id}
         columns={[
           wallet!,
           {
             head: words.customer,
-            cell: ({ external_customer_id: id }) => <a href={to('customers', id)}>{id}</a>,
+            cell: ({ external_customer_id: id }) => <CustomerLink id={id} />,
           },
           ...others,
         ]}

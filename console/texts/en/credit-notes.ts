@@ -3,6 +3,7 @@ export const creditNotes = {
   under: 'What was given back of invoices: as credit for the next ones, as money, or against what is due.',
   which: 'Which credit notes',
   search: 'Number, customer or id',
+  customer: 'Customer',
   available: 'With credit left',
   consumed: 'Used up',
   voided: 'Voided',
