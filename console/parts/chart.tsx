@@ -14,6 +14,7 @@ const COLOURS = ['--accent', '--wait', '--good', '--bad'];
 const DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3]];
 const HEIGHT = 220;
 const MARK_SIZE = 9;
+const NO_MARKS: readonly number[] = [];
 /** The axis begins at 0, below it only where values do: a height that is cut off exaggerates a change. */
 const FROM_ZERO: uPlot.Range.Limit = { pad: 0.1, soft: 0, mode: 1 };
 
@@ -21,6 +22,7 @@ const FROM_ZERO: uPlot.Range.Limit = { pad: 0.1, soft: 0, mode: 1 };
  * Lines over time, or over units. Series differ by colour and by dash; "as table" shows the same figures as a table.
  *
  * xs      instants in seconds when `isTime`, else numbers
+ * marks   places on the axis below that are marked by a line, such as where a range begins
  * format  a value as people read it
  */
 export function Chart({
@@ -28,17 +30,19 @@ export function Chart({
   xs,
   series,
   isTime = true,
+  marks = NO_MARKS,
   format = String,
 }: {
   title: string;
   xs: readonly number[];
   series: readonly Series[];
   isTime?: boolean;
+  marks?: readonly number[];
   format?: (value: number) => string;
 }) {
   const place = useRef<HTMLDivElement>(null);
   const [isTable, setTable] = useState(false);
-  const data = JSON.stringify([xs, series]);
+  const data = JSON.stringify([xs, series, marks]);
   useEffect(() => {
     const element = place.current;
     if (!element) return;
@@ -51,6 +55,7 @@ export function Chart({
         scales: { x: { time: isTime }, y: { range: { min: FROM_ZERO, max: FROM_ZERO } } },
         legend: { show: false },
         cursor: { drag: { x: false, y: false } },
+        hooks: { drawAxes: [(drawn) => drawMarks(drawn, marks, colour('--edge'))] },
         axes: [
           { ...axis, size: 32 },
           { ...axis, size: 72, values: (_plot, ticks) => ticks.map(format) },
@@ -136,4 +141,20 @@ export function Chart({
       )}
     </figure>
   );
+}
+
+/** Dashed lines from top to bottom, of those marks that lie in the picture. */
+function drawMarks({ ctx, bbox, scales, valToPos }: uPlot, marks: readonly number[], colour: string): void {
+  const { min = 0, max = 0 } = scales.x ?? {};
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.setLineDash([4, 4]);
+  for (const mark of marks.filter((each) => each > (min ?? 0) && each < (max ?? 0))) {
+    const x = Math.round(valToPos(mark, 'x', true));
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { amountText, centsOf } from '../../console/parts/cents.ts';
 import { calculate, curve, faultsOf } from '../../console/rooms/plans/calculate.ts';
 import { priceWords } from '../../console/rooms/plans/price-words.ts';
+import { rangeStarts, sharesOf } from '../../console/rooms/plans/shares.ts';
 import type { ChargeModelName } from '../../src/engine/pricing/charge-models.ts';
 
 const range = (from_value: number, to_value: number | null, per_unit_amount: string, flat_amount = '0') => ({
@@ -61,11 +62,51 @@ test('the curve has 60 steps from nothing to twice the units', () => {
 
 test('the prices of a charge are told in words', () => {
   expect(priceWords('graduated', G, 'USD')).toEqual([
-    'Units 0 to 1,000: $0.00 each',
+    'Units 0 to 1,000: free',
     'Units 1,001 to 10,000: $0.005 each',
     'Units 10,001 and above: $0.003 each plus $10.00',
   ]);
   expect(priceWords('package', PACKAGE, 'USD')).toEqual(['$100.00 for each begun 10 units, the first 5 free']);
+});
+
+test('a percentage is told with its terms', () => {
+  const terms = { rate: '1.3', fixed_amount: '0.25', free_units_per_events: 3, per_transaction_max_amount: '5' };
+  expect(priceWords('percentage', terms, 'USD')).toEqual([
+    '1.3 % of the amount plus $0.25 an event',
+    'The first 3 events are free',
+    'An event costs at most $5.00',
+  ]);
+});
+
+test('an amount says what it is made of', () => {
+  const shares = (model: ChargeModelName, properties: object, units: string, events = 1) => {
+    const charge = { model, properties: properties as Record<string, unknown>, currency: 'USD' };
+    return sharesOf(model, calculate(charge, units, events)!, 'USD').map((each) => Object.values(each));
+  };
+  expect(shares('graduated', G, '12500')).toEqual([
+    ['0 to 1,000', '1,000', '$0.00'],
+    ['1,001 to 10,000', '9,000', '$45.00'],
+    ['10,001 and above', '2,500', '$17.50'],
+  ]);
+  expect(shares('volume', VOLUME, '100')).toEqual([
+    ['All units at $2.00', '', '$200.00'],
+    ['Plus, once', '', '$1.00'],
+  ]);
+  expect(shares('package', PACKAGE, '15.01')).toEqual([
+    ['Free units', '5', ''],
+    ['Packages begun', '2', '$200.00'],
+  ]);
+  expect(shares('percentage', { rate: '1.3', fixed_amount: '0.5' }, '1000', 3)).toEqual([
+    ['1.3 %', '1,000', '$13.00'],
+    ['Fixed amount of an event', '3', '$1.50'],
+  ]);
+  expect(shares('standard', { amount: '1' }, '3')).toEqual([]);
+  expect(rangeStarts('graduated', G)).toEqual([1001, 10001]);
+});
+
+test('what events bring is converted and marked up as the invoice does', () => {
+  const charge = { model: 'dynamic' as const, properties: { markup_rate: '20' }, currency: 'USD' };
+  expect(calculate(charge, '1', 1, '1234.5')?.amountCents).toBe(1481);
 });
 
 test('the fee of a plan becomes whole cents without a float', () => {

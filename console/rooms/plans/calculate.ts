@@ -22,20 +22,28 @@ export function faultsOf(model: ChargeModelName, properties: Record<string, unkn
 
 /**
  * What a usage costs, by the code that prices invoices. Undefined where properties or units are not right.
+ *
+ * eventCents  sum of what the events of a dynamic charge bring, in the smallest unit
+ *
  * Rule: console.md#calculator.
  */
 export function calculate(
   { model, properties, currency }: { model: ChargeModelName; properties: Record<string, unknown>; currency: string },
   units: string,
   eventsCount = 1,
+  eventCents = '0',
 ): Priced | undefined {
-  if (!isUnits(units) || !isCurrency(currency)) return undefined;
+  if (!isUnits(units) || !isUnits(eventCents) || !isCurrency(currency)) return undefined;
   const validated = validateProperties(model, properties);
   if (!validated.ok) return undefined;
   const fee = usageFee({
     charge_model: model,
     properties: validated.properties,
-    usage: { units: decimal(units), eventsCount },
+    usage: {
+      units: decimal(units),
+      eventsCount,
+      preciseTotalAmount: decimal(eventCents).div(10 ** exponentOf(currency)),
+    },
     metric: { rounding_function: null, rounding_precision: null },
     exponent: exponentOf(currency),
   });

@@ -1,7 +1,7 @@
 import { decimal, price } from '../../parts/amounts.ts';
 import { t } from '../../texts/en.ts';
 
-interface Range {
+export interface Range {
   from_value: number | string;
   to_value: number | string | null;
   per_unit_amount?: string;
@@ -9,29 +9,34 @@ interface Range {
   rate?: string;
 }
 
-const span = ({ from_value: from, to_value: to }: Range): string =>
+/** The units of a range: `11 to 30`, `31 and above`. */
+export const spanWords = ({ from_value: from, to_value: to }: Range): string =>
   to === null ? t.plans.rangeOpenWords(decimal(String(from))) : `${decimal(String(from))} to ${decimal(String(to))}`;
+
+/** Whether a decimal text is absent, empty or zero. */
+export const isNothing = (text: string | undefined | null): boolean => !text || /^-?0*(\.0*)?$/.test(text);
 
 /** The prices of a charge as sentences. */
 export function priceWords(model: string, properties: Record<string, unknown>, currency: string): string[] {
   const of = properties as Record<string, string | undefined>;
-  const flat = (amount: string | undefined) =>
-    amount !== undefined && !/^0(\.0+)?$/.test(amount) ? t.plans.plusFlat(price(amount, currency)) : '';
+  const flat = (amount: string | undefined) => (isNothing(amount) ? '' : t.plans.plusFlat(price(amount, currency)));
   const ranges = (key: string) => (properties[key] as Range[] | undefined) ?? [];
   switch (model) {
     case 'standard':
       return [t.plans.wordsStandard(price(of.amount, currency))];
     case 'graduated':
       return ranges('graduated_ranges').map((range) =>
-        t.plans.wordsGraduated(span(range), price(range.per_unit_amount, currency), flat(range.flat_amount)),
+        isNothing(range.per_unit_amount)
+          ? t.plans.wordsFree(spanWords(range), flat(range.flat_amount))
+          : t.plans.wordsGraduated(spanWords(range), price(range.per_unit_amount, currency), flat(range.flat_amount)),
       );
     case 'volume':
       return ranges('volume_ranges').map((range) =>
-        t.plans.wordsVolume(span(range), price(range.per_unit_amount, currency), flat(range.flat_amount)),
+        t.plans.wordsVolume(spanWords(range), price(range.per_unit_amount, currency), flat(range.flat_amount)),
       );
     case 'graduated_percentage':
       return ranges('graduated_percentage_ranges').map((range) =>
-        t.plans.wordsGraduatedPercentage(span(range), decimal(range.rate), flat(range.flat_amount)),
+        t.plans.wordsGraduatedPercentage(spanWords(range), decimal(range.rate), flat(range.flat_amount)),
       );
     case 'package':
       return [
@@ -40,7 +45,14 @@ export function priceWords(model: string, properties: Record<string, unknown>, c
       ];
     case 'percentage':
       return [
-        `${decimal(of.rate)} % of the amount${of.fixed_amount ? t.plans.wordsFixedPerEvent(price(of.fixed_amount, currency)) : ''}`,
+        t.plans.wordsPercentage(
+          decimal(of.rate),
+          isNothing(of.fixed_amount) ? '' : t.plans.wordsFixedPerEvent(price(of.fixed_amount, currency)),
+        ),
+        ...words(of.free_units_per_events, (events) => t.plans.wordsFreeEvents(decimal(events))),
+        ...words(of.free_units_per_total_aggregation, (amount) => t.plans.wordsFreeAmount(price(amount, currency))),
+        ...words(of.per_transaction_min_amount, (amount) => t.plans.wordsLeast(price(amount, currency))),
+        ...words(of.per_transaction_max_amount, (amount) => t.plans.wordsMost(price(amount, currency))),
       ];
     case 'dynamic':
       return [t.plans.wordsDynamic];
@@ -48,3 +60,7 @@ export function priceWords(model: string, properties: Record<string, unknown>, c
       return [];
   }
 }
+
+/** A sentence about a term that a charge has. */
+const words = (term: string | number | undefined, tell: (term: string) => string): string[] =>
+  isNothing(term === undefined ? term : String(term)) ? [] : [tell(String(term))];
