@@ -65,6 +65,19 @@ describe.skipIf(lacksChromium())('the documentation in a browser', () => {
     120_000,
   );
 
+  test('every page fits a phone', async () => {
+    const { context, page } = await openPage(browser, { viewport: { width: 375, height: HEIGHT } });
+    await page.goto(`${service.url}/docs`);
+    const links = await page.evaluate<string[]>(`[...document.querySelectorAll('#menu a')].map(({ href }) => href)`);
+    const wide: string[] = [];
+    for (const link of links.filter((each) => !each.endsWith('/docs/try'))) {
+      await page.goto(link);
+      if (!(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'))) wide.push(link);
+    }
+    expect(wide).toEqual([]);
+    await context.close();
+  }, 120_000);
+
   test('the search leads to an operation by the keyboard alone', async () => {
     const { context, page, complaints } = await openPage(browser);
     await page.goto(`${service.url}/docs`);

@@ -25,6 +25,15 @@ export function writtenPage(site: Site, page: BuiltPage): string {
   return pageOf(site, { ...page, contents, body: html`${{ html: page.html }}${ending}` });
 }
 
+/** What a browser gets for an address that names no page. */
+export const missingPage = (site: Site): string =>
+  pageOf(site, {
+    path: '',
+    title: 'There is no such page',
+    body: html`<p>The address names no page of the documentation. Search above, choose a page from the contents, or begin
+at the <a href="${DOCS_PATH}">front page</a>.</p>`,
+  });
+
 /** The front page: where to begin, the guides, the groups of the reference. */
 export function frontPage(site: Site): string {
   const card = (to: string, title: string, text: string): Html =>

@@ -6,7 +6,7 @@ import { type Express, default as express, type Request, type Response } from 'e
 import { type BuiltPage, builtDescription, builtPages, FILES_FOLDER } from './built.ts';
 import type { Description } from './description.ts';
 import { DOCS_PATH, REFERENCE_PATH, type Site } from './frame.ts';
-import { frontPage, guidesOf, writtenPage } from './guide-pages.ts';
+import { frontPage, guidesOf, missingPage, writtenPage } from './guide-pages.ts';
 import { eventTypesPage, operationsPage, tagPage } from './reference.ts';
 import { SCRIPT } from './script.ts';
 import { searchEntries } from './search-entries.ts';
@@ -142,7 +142,12 @@ export function mountDocs(app: Express, docs: Docs): void {
     page(path, ({ site, pages }) => {
       const written = pages.get(path);
       return written && writtenPage(site, written);
-    })(request, response, next);
+    })(request, response, () => {
+      if (request.accepts(['json', 'html']) !== 'html') return next();
+      response.status(404).setHeader('Content-Security-Policy', POLICY);
+      const missing = () => missingPage(content().site);
+      send(request, response, keep('missing', HTML, missing));
+    });
   });
 }
 

@@ -57,6 +57,15 @@ test('every page of the documentation is reached, every link leads to a place, a
   );
 });
 
+test('an address that names no page is a page for a browser, and the usual answer for a program', async () => {
+  for (const path of ['/docs/guide/nowhere', '/docs/api/nothing']) {
+    const shown = await get(path, { accept: 'text/html,*/*;q=0.8' });
+    expect([shown.status, shown.text.includes('There is no such page')]).toEqual([404, true]);
+    const program = await get(path, { accept: '*/*' });
+    expect([program.status, JSON.parse(program.text).code]).toEqual([404, 'object_not_found']);
+  }
+});
+
 test('every operation stands at its own place with a curl line', async () => {
   const { text } = await get('/docs/api/coupons');
   for (const { name, tag } of operations.filter(({ hidden }) => !hidden))
