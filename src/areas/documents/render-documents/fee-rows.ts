@@ -65,7 +65,7 @@ function lineRows(fee: FeeRow, name: string, format: Format, texts: DocumentText
         name,
         format.units(fee.units),
         // An average over tiers would be a price that was never agreed.
-        details.length > 0 ? '' : format.price(fee.precise_unit_amount),
+        details.length > 0 ? '' : unitPrice(fee, format),
         format.percent(fee.taxes_rate),
         format.amount(fee.amount_cents),
       ],
@@ -73,6 +73,12 @@ function lineRows(fee: FeeRow, name: string, format: Format, texts: DocumentText
     ...details,
   ];
 }
+
+/** The share of a plan's fee for a part of its period is a quotient without end: its price is what it comes to. */
+const unitPrice = (fee: FeeRow, format: Format): string =>
+  fee.fee_type === 'subscription' && fee.units.eq(1)
+    ? format.amount(fee.amount_cents)
+    : format.price(fee.precise_unit_amount);
 
 const nameOf = (fee: FeeRow): string => fee.invoice_display_name ?? fee.item_name;
 

@@ -238,6 +238,14 @@ describe('contents of a printed invoice', () => {
     ]);
   });
 
+  test("a part of a plan's fee is printed as what it comes to, not as a quotient", () => {
+    const price = decimal(12000).times(351).div(365);
+    const [row] = rowsOf([
+      fee({ fee_type: 'subscription', units: decimal(1), precise_unit_amount: price, amount_cents: 1153973 }),
+    ]);
+    expect(row?.slice(2)).toEqual(['1', '€11,539.73', '20%', '€11,539.73']);
+  });
+
   test.each([
     [
       'graduated',
