@@ -16,6 +16,7 @@ import { eventToMatch, joinLiveMetric } from '../match-events/event-to-match.ts'
 import type { CandidateSubscription, EventToMatch, UnmatchedReason } from '../match-events/match-event.ts';
 import { FURTHER_CODES, MOST_ROWS, placesOf } from '../unmatched-events/totals.ts';
 import type { UnpricedEvent } from '../unpriced-events/count-unpriced.ts';
+import { isWaitingByKey } from '../unpriced-events/waiting-by-key.ts';
 import type { EventForWallet } from './missing-wallets.ts';
 
 /** A live event of a batch; with its call if that has no amount yet. */
@@ -35,12 +36,12 @@ export const takeBatchEvents = (db: Db, batchIds: readonly EventBatchId[]) => db
   cross join unnest(taken.event_ids) as member (id)
   join events e on e.id = member.id and e.deleted_at is null
   ${joinLiveMetric(db)}
-  left join lateral ( -- by its key, whatever is known of the table
+  left join lateral (
     select jsonb_build_object('event_id', event_id, 'organization_id', organization_id, 'provider', provider, 'model',
       model, 'tier', tier, 'missing_kinds', missing_kinds, 'tokens', tokens::text, 'transaction_id', e.transaction_id,
       'created_at', ${isoText(db, db`e.created_at`)}) as call
-    from ai_unpriced
-    where organization_id = e.organization_id and event_id = e.id and status = 'open'
+    from ai_unpriced waiting
+    where organization_id = e.organization_id and event_id = e.id and ${isWaitingByKey(db, db`waiting`)}
     limit 1
   ) unpriced on true`;
 

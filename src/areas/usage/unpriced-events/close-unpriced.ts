@@ -2,6 +2,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { EventId } from '../../../platform/ids.ts';
 import type { UnpricedCall } from '../event-rating/rate-properties.ts';
+import { isWaitingByKey } from './waiting-by-key.ts';
 
 /**
  * Closes what waits for a price after its events were corrected: healed where they have an amount now, ignored where
@@ -15,7 +16,8 @@ export const closeUnpriced = ({ db, organizationId }: Scope, eventIds: readonly 
     set status = case when e.deleted_at is null then 'healed' else 'ignored' end
     from events e
     where waiting.organization_id = ${organizationId} and waiting.event_id = any (${eventIds}::uuid[])
-      and waiting.status = 'open' and e.id = waiting.event_id and e.organization_id = waiting.organization_id
+      and ${isWaitingByKey(db, db`waiting`)} and e.id = waiting.event_id
+      and e.organization_id = waiting.organization_id
       and (e.deleted_at is not null or e.precise_total_amount_cents is not null)
     returning waiting.event_id, waiting.provider, waiting.model, waiting.tier, waiting.tokens
   )

@@ -2,6 +2,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
 import { type EventId, newId, type OrganizationId } from '../../../platform/ids.ts';
 import { presentBook } from '../../catalog/model-books/book-version.ts';
+import { isWaitingByKey } from './waiting-by-key.ts';
 
 /** A stored call without an amount, as a batch that is finished has it. */
 export interface UnpricedEvent {
@@ -109,8 +110,12 @@ const listOutdated = (tx: Db, keys: readonly Pick<UnpricedEvent, 'organization_i
   select distinct o.id
   from jsonb_to_recordset(${json(keys)}::jsonb)
     as call (organization_id uuid, event_id uuid)
-  join ai_unpriced waiting on waiting.organization_id = call.organization_id and waiting.event_id = call.event_id
-    and waiting.status = 'open' and waiting.reason = 'price'
+  cross join lateral (
+    select waiting.book from ai_unpriced waiting
+    where waiting.organization_id = call.organization_id and waiting.event_id = call.event_id
+      and ${isWaitingByKey(tx, tx`waiting`)} and waiting.reason = 'price'
+    limit 1
+  ) waiting
   join organizations o on o.id = call.organization_id
   join price_layers layer on layer.name = 'deployment'
   where waiting.book <> ${presentBook(tx)}`;

@@ -93,8 +93,9 @@ export const firstMoments = ({ db, organizationId }: Scope, eventIds: readonly E
   select e.external_subscription_id, e.code, min(least(e.timestamp, former.at)) as at
   from events e
   left join lateral (
-    select min(version.timestamp) as at from event_versions version
-    where version.organization_id = e.organization_id and version.event_id = e.id) former on true
+    select min(version.timestamp) as at
+    from (select * from event_versions where event_id = e.id offset 0) version -- else all of an organization were read
+    where version.organization_id = e.organization_id) former on true
   where e.organization_id = ${organizationId} and e.id = any (${eventIds}::uuid[])
   group by e.external_subscription_id, e.code`;
 
@@ -195,14 +196,21 @@ export const listUnbilled = ({ db, organizationId }: Scope, eventIds: readonly E
   { subscription_id: SubscriptionId; event_id: EventId }[]
 >`
   select distinct s.id as subscription_id, e.id as event_id
-  from events e
+  from (
+    select * from events e
+    where e.organization_id = ${organizationId} and e.id = any (${eventIds}::uuid[]) and ${isLive(db, db`e`)}
+    offset 0
+  ) e
   join billable_metrics m on m.organization_id = e.organization_id and m.code = e.code and m.deleted_at is null
-  join subscriptions s on s.organization_id = e.organization_id and s.external_id = e.external_subscription_id
-    and date_trunc('milliseconds', s.started_at) <= e.timestamp
-    and (s.terminated_at is null or s.terminated_at >= date_trunc('milliseconds', e.timestamp))
+  cross join lateral (
+    select * from subscriptions s
+    where s.organization_id = e.organization_id and s.external_id = e.external_subscription_id
+    offset 0 -- each by its own id: else all of an organization beside all of the events were compared
+  ) s
   join charges c on c.organization_id = e.organization_id and c.plan_id = s.plan_id and c.billable_metric_id = m.id
     and c.pay_in_advance and c.deleted_at is null
-  where e.organization_id = ${organizationId} and e.id = any (${eventIds}::uuid[]) and ${isLive(db, db`e`)}
+  where date_trunc('milliseconds', s.started_at) <= e.timestamp
+    and (s.terminated_at is null or s.terminated_at >= date_trunc('milliseconds', e.timestamp))
     and not exists (
       select from in_advance_records record
       where record.organization_id = e.organization_id and record.event_id = e.id and record.charge_id = c.id)
