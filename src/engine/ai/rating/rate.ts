@@ -43,7 +43,8 @@ export interface Rating {
  * Cost and amount of one call: quantity × price of each part, summed exactly and rounded once.
  *
  * A part above 0 without a price, or a total that was not reported, leaves no amount: half an amount looks like a whole
- * one. A call that the provider was not asked for (`served_from_cache`) costs 0 and is sold as usual.
+ * one. A call that the provider was not asked for (`served_from_cache`) costs 0, whosever figure the cost is, and is
+ * sold as usual.
  *
  *   alpha: 1000 input at 2.5, sold at 3, 200 output at 10, sold at 12 → cost 0.45 cents, amount 0.54 (AI1)
  *
@@ -69,10 +70,11 @@ export function rate(input: RatingInput): Rating {
   }
   for (const kind of missingKinds) found.add(`price_missing:${kind}`);
   const isWhole = missingKinds.length === 0 && !flags.some((flag) => flag.startsWith('missing:'));
-  const bookCost = found.has('served_from_cache') ? ZERO : isWhole ? inCents(cost, currency) : null;
+  const isCached = found.has('served_from_cache');
+  const bookCost = isCached ? ZERO : isWhole ? inCents(cost, currency) : null;
   if (areApart(bookCost, input.reportedCostCents ?? null)) found.add('cost_differs');
   return {
-    costCents: costOf(input, bookCost),
+    costCents: isCached ? ZERO : costOf(input, bookCost),
     amountCents: isWhole ? inCents(cost.plus(margin), currency) : null,
     status: isWhole ? 'priced' : missingKinds.length > 0 && pricedParts === 0 ? 'unpriced' : 'partial',
     flags: [...found].sort(),

@@ -174,8 +174,16 @@ describe('the cost that a producer reports', () => {
     expect([text(unpriced.costCents), unpriced.amountCents]).toEqual(['3', null]);
   });
 
-  test('is 0 for a call that a cache answered, which is sold as usual', () => {
-    const rating = rated(alpha, { input: 1000, output: 200 }, { flags: ['served_from_cache'] });
+  test.each([
+    ['book', null],
+    ['reported', null],
+    ['reported', '0.45'],
+    ['reported_else_book', null],
+  ] as const)('is 0 under %s, reported %s, for a call that a cache answered, which is sold as usual', (...given) => {
+    const [costSource, reported] = given;
+    const reportedCostCents = reported === null ? null : decimal(reported);
+    const flags = ['served_from_cache'];
+    const rating = rated(alpha, { input: 1000, output: 200 }, { flags, costSource, reportedCostCents });
     expect([text(rating.costCents), text(rating.amountCents)]).toEqual(['0', '0.54']);
   });
 });
