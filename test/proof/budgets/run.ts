@@ -1,5 +1,6 @@
 import { decimal } from '../../../src/engine/money/decimal.ts';
 import { createClient } from '../../support/client.ts';
+import { FULL_BOOK, measureBook } from './book-speed.ts';
 import { measureMargins, WHOLE_MONTH } from './margin-speed.ts';
 import { type Proof, prove } from './prove.ts';
 import { measureSpeed, type Speed } from './speed.ts';
@@ -26,10 +27,16 @@ try {
   printSpeed(await measureSpeed(stand));
   const { sql, organization } = stand;
   const client = createClient(stand.urls[0]!, organization.api_key);
-  const margins = await measureMargins({ sql, client, organizationId: organization.organization_id }, WHOLE_MONTH);
+  const of = { sql, client, organizationId: organization.organization_id };
+  const book = await measureBook(of, FULL_BOOK);
+  const margins = await measureMargins(of, WHOLE_MONTH);
   print(
     `B8 margin by customer and model of ${margins.calls} calls in ${margins.dayRows} sums of days: ` +
       `${margins.tookMs.toFixed(0)} ms`,
+  );
+  print(
+    `B9 calls healed a second, ${FULL_BOOK.calls} of ${FULL_BOOK.subscriptions} subscriptions: ` +
+      `${book.healedPerSecond.toFixed(0)}; import of ${FULL_BOOK.models} models: ${book.importMs.toFixed(0)} ms`,
   );
   process.exitCode = proof.runs.every(({ checked }) => isProved(checked)) ? 0 : 1;
 } finally {
