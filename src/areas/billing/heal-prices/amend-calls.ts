@@ -16,6 +16,8 @@ import { listToMatch } from './waiting-calls.ts';
 
 /** Why calls of one subscription are amended, and by whom. */
 interface Cause {
+  /** Of the correction; a new one if it is not given. */
+  id?: CorrectionId;
   kind: 'price_healing' | 'price_rerating';
   reason: string;
   subscription: ExternalSubscriptionId;
@@ -34,9 +36,8 @@ export async function amendCalls(
   ctx: Context,
   calls: readonly EventToCorrect[],
   amendments: readonly EventAmendment[],
-  { kind, reason, subscription, policy, input = {}, apiKeyId = null }: Cause,
+  { id = newId() as CorrectionId, kind, reason, subscription, policy, input = {}, apiKeyId = null }: Cause,
 ): Promise<CorrectionId> {
-  const id = newId() as CorrectionId;
   const asked = {
     id,
     kind,

@@ -25,37 +25,58 @@ export const markLookedAt = ({ db, organizationId }: Scope, models: readonly Mod
     select * from unnest(${models.map(({ provider }) => provider)}::text[],
       ${models.map(({ model }) => model)}::text[]))`;
 
-/** The subscription of the first call of a model that was not looked at with this version. */
-export async function findSubscription(
-  { db, organizationId }: Scope,
-  { provider, model }: ModelName,
-  version: string,
-): Promise<ExternalSubscriptionId | undefined> {
-  const [row] = await db<{ external_subscription_id: ExternalSubscriptionId }[]>`
-    select external_subscription_id from ai_unpriced
-    where organization_id = ${organizationId} and provider = ${provider} and model = ${model} and status = 'open'
-      and reason = 'price' and book <> ${version}
-    order by event_id limit 1`;
-  return row?.external_subscription_id;
+/** Among how many calls those of a page are chosen. */
+const LOOKED_THROUGH = 5000;
+
+/** A call that waits for a price, locked, with whose it is. */
+export interface WaitingCall extends EventToCorrect {
+  external_subscription_id: ExternalSubscriptionId;
 }
 
-/** Marks a page of calls of a model and subscription as looked at, and locks their events that may be corrected. */
+/** Calls of a model that were not looked at with a version of the book. */
+interface WaitingOf extends ModelName {
+  version: string;
+}
+
+/**
+ * Whose the first calls of a model are that were not looked at with this version: of some thousands those that make up
+ * a page, so that one subscription has as many of its calls in it as possible.
+ */
+export async function listSubscriptions(
+  scope: Scope,
+  model: WaitingOf,
+  { calls, subscriptions }: { calls: number; subscriptions: number },
+): Promise<ExternalSubscriptionId[]> {
+  const rows = await scope.db<{ external_subscription_id: ExternalSubscriptionId; count: number }[]>`
+    select external_subscription_id, count(*)::int as count
+    from (
+      select external_subscription_id, event_id from ai_unpriced where ${isToLookAt(scope, model)}
+      order by event_id limit ${LOOKED_THROUGH}
+    ) first
+    group by external_subscription_id
+    order by min(event_id::text collate "C") limit ${subscriptions}`;
+  const before = rows.map((_, index) => rows.slice(0, index).reduce((sum, { count }) => sum + count, 0));
+  return rows.filter((_, index) => before[index]! < calls).map(({ external_subscription_id: id }) => id);
+}
+
+/** Marks a page of calls of a model and of subscriptions as looked at, and locks their events that may be corrected. */
 export const takeWaiting = (
-  { db, organizationId }: Scope,
-  { provider, model, subscription, version }: ModelName & { subscription: ExternalSubscriptionId; version: string },
+  scope: Scope,
+  { subscriptions, ...model }: WaitingOf & { subscriptions: readonly ExternalSubscriptionId[] },
   limit: number,
-) => db<EventToCorrect[]>`
+) => {
+  const { db, organizationId } = scope;
+  return db<WaitingCall[]>`
   with page as materialized (
-    update ai_unpriced set book = ${version}
+    update ai_unpriced set book = ${model.version}
     where organization_id = ${organizationId} and event_id in (
       select event_id from ai_unpriced
-      where organization_id = ${organizationId} and provider = ${provider} and model = ${model} and status = 'open'
-        and reason = 'price' and book <> ${version} and external_subscription_id = ${subscription}
+      where ${isToLookAt(scope, model)} and external_subscription_id = any (${subscriptions}::text[])
       order by event_id limit ${limit})
     returning event_id
   )
-  select id, code, ${isoText(db, db`timestamp`)} as timestamp, properties::text as properties,
-    trim_scale(precise_total_amount_cents)::text as precise_total_amount_cents
+  select id, external_subscription_id, code, ${isoText(db, db`timestamp`)} as timestamp,
+    properties::text as properties, trim_scale(precise_total_amount_cents)::text as precise_total_amount_cents
   from events e
   where id in (select event_id from page) and organization_id = ${organizationId} and ${isLive(db, db`e`)}
     and not ${isClosed(db, {
@@ -66,6 +87,12 @@ export const takeWaiting = (
     })}
   order by id
   for update`;
+};
+
+/** In the words of the index `ai_unpriced_open`. */
+const isToLookAt = ({ db, organizationId }: Scope, { provider, model, version }: WaitingOf) => db`
+  organization_id = ${organizationId} and provider = ${provider} and model = ${model} and status = 'open'
+  and reason = 'price' and book <> ${version}`;
 
 /** Healed events as they are matched to charges that bill them in advance; wallets were looked for when they came. */
 export const listToMatch = ({ db, organizationId }: Scope, ids: readonly EventId[]) => db<EventForWallet[]>`

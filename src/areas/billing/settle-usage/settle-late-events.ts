@@ -44,8 +44,7 @@ export async function reopenLateCorrections(ctx: Context, invoiceId: InvoiceId):
   const invoiceIds = await listInPlace(ctx, invoiceId);
   const found = await listSettledWithoutAny(ctx, { invoiceId, invoiceIds });
   // Billing holds the customer already, as corrections do before they take this lock.
-  for (const id of new Set(found.map(({ external_subscription_id }) => external_subscription_id)))
-    await lockCorrections(ctx, id);
+  await lockCorrections(ctx, [...new Set(found.map(({ external_subscription_id }) => external_subscription_id))]);
   for (const { correction_id: id, event_ids: eventIds } of found)
     await reopen(ctx, await lockCorrection(ctx, id), { invoiceId, eventIds });
 }

@@ -14,7 +14,7 @@ import {
   lockCorrections,
   retractEvents,
 } from './lock-events.ts';
-import { flagDrafts, listCustomersOf, markSubscriptions } from './periods.ts';
+import { flagDrafts, listCustomersOf, lockCustomersOf, markSubscriptions } from './periods.ts';
 import { type Effect, effectOf } from './policy.ts';
 import type { CorrectionRow } from './queries.ts';
 import { takeLateEvents } from './taken-late-events.ts';
@@ -31,8 +31,20 @@ export async function lockForCorrection(
 ): Promise<string[]> {
   const customers = await listCustomersOf(ctx, externalSubscriptionId);
   for (const { customer_id } of customers) await lockCustomerById(ctx, customer_id);
-  await lockCorrections(ctx, externalSubscriptionId);
+  await lockCorrections(ctx, [externalSubscriptionId]);
   return customers.map(({ external_id }) => external_id);
+}
+
+/**
+ * Takes the same locks of several subscriptions, in the order in which others take them: all customers by their ids,
+ * then the subscriptions' corrections.
+ */
+export async function lockForCorrections(
+  ctx: Context,
+  externalSubscriptionIds: readonly ExternalSubscriptionId[],
+): Promise<void> {
+  await lockCustomersOf(ctx, externalSubscriptionIds);
+  await lockCorrections(ctx, externalSubscriptionIds);
 }
 
 /**

@@ -27,12 +27,19 @@ export type EventPayload = Pick<EventToCorrect, 'timestamp' | 'properties' | 'pr
 export type EventAmendment = Pick<EventToCorrect, 'id'> & EventPayload & { unpriced?: UnpricedCall | null };
 
 /**
- * Locks out other corrections of a subscription's events until the transaction ends.
+ * Locks out other corrections of the events of subscriptions until the transaction ends, in one order.
  * Rule: event-corrections.md#order-of-work.
  */
-export const lockCorrections = ({ db, organizationId }: Scope, externalSubscriptionId: ExternalSubscriptionId) => db`
-  select pg_advisory_xact_lock(hashtextextended(${`${organizationId} ${externalSubscriptionId}`},
-    ${CORRECTIONS_SEED}))`;
+export const lockCorrections = (
+  { db, organizationId }: Scope,
+  externalSubscriptionIds: readonly ExternalSubscriptionId[],
+) => db`
+  select pg_advisory_xact_lock(hashtextextended(key, ${CORRECTIONS_SEED}))
+  from (
+    select key from unnest(${externalSubscriptionIds.map((id) => `${organizationId} ${id}`)}::text[]) key
+    order by key collate "C"
+    offset 0
+  ) sorted`;
 
 /**
  * The live event of a transaction id, locked.

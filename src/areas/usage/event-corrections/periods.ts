@@ -84,3 +84,15 @@ export const listCustomersOf = ({ db, organizationId }: Scope, externalSubscript
   from subscriptions s join customers c on c.organization_id = s.organization_id and c.id = s.customer_id
   where s.organization_id = ${organizationId} and s.external_id = ${externalSubscriptionId}
   order by s.customer_id`;
+
+/** Locks the customers of several subscriptions by their ids until the transaction ends. */
+export const lockCustomersOf = (
+  { db, organizationId }: Scope,
+  externalSubscriptionIds: readonly ExternalSubscriptionId[],
+) => db`
+  select id from customers
+  where organization_id = ${organizationId} and id = any (array(
+    select customer_id from subscriptions
+    where organization_id = ${organizationId} and external_id = any (${externalSubscriptionIds}::text[])))
+  order by id
+  for no key update`;

@@ -33,7 +33,10 @@ export async function closeTime(
     if (closable.length > 0)
       await sql.begin(async (tx) => {
         const scope = { db: tx, organizationId };
-        for (const { id } of closable) await lockCorrections(scope, id);
+        await lockCorrections(
+          scope,
+          closable.map(({ id }) => id),
+        );
         await writeHorizons(
           scope,
           closable.map(({ id }) => id),

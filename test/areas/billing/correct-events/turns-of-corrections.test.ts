@@ -319,7 +319,7 @@ test('a retry waits for other corrections of the subscription', async () => {
   const scope = { organizationId: story.organizationId as OrganizationId };
   const done: string[] = [];
   const retried = await service.sql.begin(async (tx) => {
-    await lockCorrections({ ...scope, db: tx as unknown as Sql }, 'sub' as ExternalSubscriptionId);
+    await lockCorrections({ ...scope, db: tx as unknown as Sql }, ['sub' as ExternalSubscriptionId]);
     const answer = ok(client.post(`/events/corrections/${svc_id}/retry`)).then(() => done.push('retried'));
     await new Promise((resolve) => setTimeout(resolve, 500));
     done.push('other');

@@ -182,6 +182,27 @@ describe('a call of a model without a price', () => {
     expect(next.total_amount_cents).toBe(300);
   });
 
+  test('is healed beside those of other subscriptions, also where a difference of one fits no cents', async () => {
+    await sell();
+    await ok(story.subscribe({ external_id: 'huge' }));
+    const few = ['a', 'b', 'c'].map((id): Call => ({ ...omega(id), parts: { tokens_input: 1 } }));
+    await send({ ...omega('huge'), by: 'huge', parts: { tokens_input: 1_000_000_000_000 } }, ...few);
+    await story.advanceTo('2026-04-01T12:00:00Z');
+    await price('omega', { cost: '1000000000' });
+    await until(async () => (await statuses()).some(({ status, count }) => status === 'healed' && count === 3));
+    await until(async () => (await owed()).every((job) => job !== 'heal-prices'));
+    expect(await event('b')).toMatchObject({ precise_total_amount_cents: '100000.0' });
+    expect(await event('huge')).toMatchObject({ precise_total_amount_cents: null });
+    expect(await statuses()).toEqual([
+      { status: 'healed', count: 3 },
+      { status: 'open', count: 1 },
+    ]);
+    const told = await service.sql<{ payload: string }[]>`
+      select payload from webhook_events
+      where organization_id = ${story.organizationId} and webhook_type = 'ai_usage.healed'`;
+    expect(told.map(({ payload }) => JSON.parse(payload).ai_usage.events)).toEqual([3]);
+  });
+
   test('has no fee in advance before it has an amount, and one after it', async () => {
     await sell({ pay_in_advance: true, invoiceable: false });
     await send(...[1, 2].map((id): Call => ({ ...omega(`${id}`), parts: { tokens_input: 1_000_000 } })));
