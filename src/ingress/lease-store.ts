@@ -154,13 +154,17 @@ export class LeaseStore implements Store {
 }
 
 /**
- * What a process lets through that counts by itself: the whole limit where one or two share it, less where more do. So
- * those that count by themselves, and the others with a whole limit from Redis, stay below twice the limit together.
+ * What a process lets through that counts by itself: the whole limit where it is the only one, three quarters of it
+ * where two share it, less where more do. So those that count by themselves, and one with a whole limit from Redis,
+ * stay below twice the limit together, and two that both count by themselves do so also where their seconds differ:
+ * with a whole limit each they let 200 of 100 through, and one more in the second in which their seconds met.
  *
- *   limit 100, processes 2 → 100, processes 5 → 25 (four by themselves 100, the fifth 100 from Redis)
+ *   limit 100, processes 1 → 100, processes 2 → 75, processes 5 → 25 (four by themselves 100, the fifth 100 from Redis)
  */
-const ownLimit = (limit: number, processes: number): number =>
-  Math.max(1, Math.floor(limit / Math.max(1, processes - 1)));
+const ownLimit = (limit: number, processes: number): number => {
+  if (processes === 2) return Math.max(1, Math.floor((limit * 3) / 4));
+  return Math.max(1, Math.floor(limit / Math.max(1, processes - 1)));
+};
 
 /** End of the present second of Redis' clock, as far as the end of a former one tells it. */
 const endOfSecond = (nowMs: number, formerEndMs = 0): number =>
