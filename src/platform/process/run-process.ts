@@ -9,7 +9,8 @@ const LAST_WORDS_MS = 300;
 
 /**
  * Runs a process of the service: settings, stores, then its work until a signal ends it. A failed start prints one
- * sentence on stderr and exits with code 1.
+ * sentence on stderr and exits with code 1. So does a defect that nothing caught, also in a promise: it is logged, and
+ * whoever watches the process starts it again.
  */
 export async function runProcess(
   name: string,
@@ -18,6 +19,7 @@ export async function runProcess(
   try {
     const config = loadConfig();
     const log = createLog({ level: config.LOG_LEVEL, process: name });
+    process.on('uncaughtExceptionMonitor', (err, origin) => log.fatal({ err, origin }, 'a defect ends the process'));
     for (const line of doubtfulSettings()) log.warn(line);
     demandAddress(config, log);
     await awaitStores(config, log);
