@@ -74,19 +74,22 @@ describe.skipIf(lacks('redis-server'))('three masters with replicas', () => {
       }
     });
 
-    await until(() => accepted.length > 100 && passed.size > 1);
-    // The one that holds the limited organization's counters, so that its limit is the one that is struck.
-    const slot = Number(await service.redis.cluster('KEYSLOT', `{${organization.organization_id}}`));
-    const struck = cluster.masters[Math.floor(slot / Math.ceil(16_384 / 3))]!;
-    const killedAtMs = Date.now();
-    struck.kill('SIGKILL');
-    await until(async () => (await marks()).every(([, at]) => at > killedAtMs + 1000), 60_000, 100);
-    const moved = (await marks()).map(([, at]) => at);
-    const movesAfterMs = Math.max(...moved) - killedAtMs;
-    const stoodAt = accepted.length;
-    await until(() => accepted.length > stoodAt + 100);
-    isOver = true;
-    await Promise.all([...producing, ...limiting]);
+    let movesAfterMs = 0;
+    try {
+      await until(() => accepted.length > 100 && passed.size > 1);
+      // The one that holds the limited organization's counters, so that its limit is the one that is struck.
+      const slot = Number(await service.redis.cluster('KEYSLOT', `{${organization.organization_id}}`));
+      const struck = cluster.masters[Math.floor(slot / Math.ceil(16_384 / 3))]!;
+      const killedAtMs = Date.now();
+      struck.kill('SIGKILL');
+      await until(async () => (await marks()).every(([, at]) => at > killedAtMs + 1000), 60_000, 100);
+      movesAfterMs = Math.max(...(await marks()).map(([, at]) => at)) - killedAtMs;
+      const stoodAt = accepted.length;
+      await until(() => accepted.length > stoodAt + 100);
+    } finally {
+      isOver = true;
+      await Promise.all([...producing, ...limiting]);
+    }
 
     console.info(
       `every queue moved ${movesAfterMs} ms after the kill; ${accepted.length} events accepted, refused before: ` +

@@ -43,6 +43,11 @@ export interface ServeOptions {
 // A caller waits, so the job of a killed worker must run again within about 5 s (storing-events.md#jobs-and-replies).
 const WAITED_LOCK = { lockDuration: 3000, stalledInterval: 1500, maxStalledCount: 5 };
 const RETRIED_LOCK = { lockDuration: 30_000, stalledInterval: 5000, maxStalledCount: 5 };
+/**
+ * A worker asks again at least this often, since a fail-over may have lost the mark that wakes it, while a second ping
+ * sets none; its own wait after a failed command would be as long as a queue may stand (redis-cluster.md#a-lost-master).
+ */
+const ASKING = { drainDelay: 2, runRetryDelay: 1000 };
 /** Interval of searching for jobs whose call was lost, because a caller may wait for them. */
 const LOOK_EVERY_MS = 2000;
 
@@ -124,6 +129,7 @@ function startWorker(
       connection: redis,
       prefix: keyPrefix(prefix, queue.name),
       concurrency: options.concurrency + turns.places,
+      ...ASKING,
       ...(queues[name].waited ? WAITED_LOCK : RETRIED_LOCK),
     },
   );

@@ -1,12 +1,15 @@
-import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
+import { type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { type RedisAddress, readRedisAddress } from './address.ts';
+import { EndableCluster } from './cluster.ts';
 
 export type { Redis } from 'ioredis';
 
 const reconnect = (attempt: number) => Math.min(50 * 2 ** attempt, 1000);
 
 /** How often a client asks which node serves what, so that a node that is silent instead of gone is left as well. */
-const LOOK_FOR_NODES_EVERY_MS = 5000;
+const LOOK_FOR_NODES_EVERY_MS = 3000;
+/** How long a node may take to say so, before another one is asked. */
+const ASKED_FOR_MS = 1500;
 /** Wait before a command is sent again while a cluster chooses another master. */
 const AGAIN_AFTER_MS = 100;
 
@@ -54,13 +57,13 @@ export function openRedis(
   const address = readRedisAddress(url);
   if (address.kind === 'single') return quiet(new Redis(url, options));
   if (address.kind === 'sentinel') return quiet(new Redis({ ...options, ...sentinelOptions(address, options) }));
-  const { retryStrategy, lazyConnect, enableReadyCheck, ...redisOptions } = options;
-  const cluster = new Cluster(address.nodes, {
+  const { retryStrategy, lazyConnect, enableReadyCheck, replyMapping: _mapping, ...redisOptions } = options;
+  const cluster = new EndableCluster(address.nodes, {
     ...(retryStrategy ? { clusterRetryStrategy: retryStrategy as (times: number) => number | null } : {}),
     lazyConnect: lazyConnect ?? false,
     enableReadyCheck: enableReadyCheck ?? true,
     slotsRefreshInterval: LOOK_FOR_NODES_EVERY_MS,
-    slotsRefreshTimeout: 2000,
+    slotsRefreshTimeout: ASKED_FOR_MS,
     // Certificates name hosts: an address that was looked up would not fit them.
     ...(address.isEncrypted ? { dnsLookup: (host, done) => done(null, host) } : {}),
     ...ofCluster,

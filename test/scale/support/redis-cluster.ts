@@ -83,18 +83,18 @@ async function startNode(folder: string, settings: readonly string[]): Promise<S
   return { ...(await startServer(folder, [...cluster, ...timeouts, ...settings])), busPort };
 }
 
-/** A server with further settings; a Sentinel, whose file it rewrites, where one is named. */
+/** A server with further settings, on a free port unless told; a Sentinel, whose file it rewrites, where one is named. */
 export async function startServer(
   folder: string,
   settings: readonly string[],
-  sentinel?: { file: string },
+  { file, ...given }: { file?: string; port?: number } = {},
 ): Promise<Omit<Server, 'busPort'>> {
-  const port = await choosePort();
+  const port = given.port ?? (await choosePort());
   const own = join(folder, String(port));
   await mkdir(own, { recursive: true });
   const place = ['--port', String(port), '--dir', own, '--bind', '127.0.0.1'];
   const usual = ['--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'];
-  const args = sentinel ? [sentinel.file, '--sentinel', ...place] : [...place, ...usual, ...settings];
+  const args = file ? [file, '--sentinel', ...place] : [...place, ...usual, ...settings];
   const child = spawn(findProgram('redis-server')!, args, { stdio: 'ignore' });
   const lift = guardThrowaway({ pid: child.pid!, signal: 'SIGKILL', paths: [own], parent: folder });
   const redis = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 100, maxRetriesPerRequest: null });
