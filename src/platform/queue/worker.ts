@@ -44,8 +44,9 @@ export interface ServeOptions {
 const WAITED_LOCK = { lockDuration: 3000, stalledInterval: 1500, maxStalledCount: 5 };
 const RETRIED_LOCK = { lockDuration: 30_000, stalledInterval: 5000, maxStalledCount: 5 };
 /**
- * A worker asks again at least this often, since a fail-over may have lost the mark that wakes it, while a second ping
- * sets none; its own wait after a failed command would be as long as a queue may stand (redis-cluster.md#a-lost-master).
+ * A worker asks again at least this often, since a fail-over may have lost the mark that wakes it, and a second ping
+ * sets none. The library's own wait after a failed command is as long as a queue may stand
+ * (redis-cluster.md#a-lost-master).
  */
 const ASKING = { drainDelay: 2, runRetryDelay: 1000 };
 /** Interval of searching for jobs whose call was lost, because a caller may wait for them. */

@@ -83,7 +83,9 @@ async function startNode(folder: string, settings: readonly string[]): Promise<S
   return { ...(await startServer(folder, [...cluster, ...timeouts, ...settings])), busPort };
 }
 
-/** A server with further settings, on a free port unless told; a Sentinel, whose file it rewrites, where one is named. */
+/**
+ * A server with further settings, on a free port unless told; a Sentinel, whose file it rewrites, where one is named.
+ */
 export async function startServer(
   folder: string,
   settings: readonly string[],
