@@ -2702,7 +2702,7 @@ create table events (
   deleted_at timestamp with time zone,
   created_at timestamp with time zone not null,
   constraint events_pkey PRIMARY KEY (id)
-) with (autovacuum_analyze_scale_factor=0.01, autovacuum_analyze_threshold=10000);
+) with (autovacuum_analyze_scale_factor=0.01);
 comment on table events is 'Usage events as received; event_keys has each transaction_id once per subscription.';
 CREATE INDEX events_in_arrival ON public.events USING btree (organization_id, id) WHERE (num_nulls(id) <> 1);
 CREATE INDEX events_newest ON public.events USING btree (organization_id, "timestamp" DESC, transaction_id) WHERE (num_nulls(deleted_at) <> 0);
@@ -2861,14 +2861,14 @@ create table fees (
   constraint fees_true_up_parent_fee_id_fkey FOREIGN KEY (true_up_parent_fee_id) REFERENCES fees(id) DEFERRABLE,
   constraint fees_fee_type_check CHECK ((fee_type = ANY (ARRAY['charge'::text, 'add_on'::text, 'subscription'::text, 'credit'::text, 'commitment'::text, 'fixed_charge'::text]))),
   constraint fees_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'refunded'::text])))
-) with (autovacuum_analyze_scale_factor=0.01, autovacuum_analyze_threshold=10000);
+) with (autovacuum_analyze_scale_factor=0.01);
 comment on table fees is 'What is charged: one item with its units, amount and taxes, on an invoice or on its own.';
 comment on column fees.untaxed_amount_cents is 'What its invoice billed of it beyond the taxed amount; negative where it taxed more than it billed.';
 comment on column fees.progressive_parts is 'What it took over of fees of a progressive invoice: their ids, the credit, and the amount that they still bear.';
 CREATE INDEX fees_customer ON public.fees USING btree (organization_id, customer_id, created_at, id);
 CREATE INDEX fees_fixed_charge ON public.fees USING btree (organization_id, subscription_id, fixed_charge_id) WHERE (fixed_charge_id IS NOT NULL);
 CREATE UNIQUE INDEX fees_in_advance_key ON public.fees USING btree (organization_id, external_subscription_id, event_transaction_id, charge_id) WHERE ((event_transaction_id IS NOT NULL) AND (original_fee_id IS NULL) AND (deleted_at IS NULL));
-CREATE INDEX fees_invoice ON public.fees USING btree (organization_id, invoice_id);
+CREATE INDEX fees_of_invoice ON public.fees USING btree (organization_id, invoice_id);
 CREATE INDEX fees_oldest ON public.fees USING btree (organization_id, created_at, id);
 CREATE INDEX fees_original ON public.fees USING btree (organization_id, original_fee_id) WHERE (original_fee_id IS NOT NULL);
 CREATE INDEX fees_standalone ON public.fees USING btree (organization_id, customer_id, succeeded_at) WHERE ((invoice_id IS NULL) AND (payment_status = 'succeeded'::text) AND (deleted_at IS NULL));
@@ -4900,7 +4900,7 @@ create table usage_buckets (
   digest numeric not null default 0,
   max_id uuid,
   constraint usage_buckets_pkey PRIMARY KEY (organization_id, external_subscription_id, shape_id, hour, group_hash)
-) with (fillfactor=70, autovacuum_analyze_scale_factor=0.01, autovacuum_analyze_threshold=10000);
+) with (fillfactor=70, autovacuum_analyze_scale_factor=0.01);
 comment on table usage_buckets is 'Usage per subscription, shape, hour and group: what reads and invoices add up instead of events.';
 comment on column usage_buckets.digest is 'sum over the events of 10^83 + the first 240 bits of a SHA-256: src/areas/catalog/usage-shapes/event-digest.ts';
 comment on column usage_buckets.max_id is 'no event that was ever in here has a greater id';
@@ -5022,7 +5022,7 @@ create table usage_uniques (
   last_created_at timestamp with time zone not null,
   last_id uuid not null,
   constraint usage_uniques_pkey PRIMARY KEY (organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash)
-) with (fillfactor=80, autovacuum_analyze_scale_factor=0.01, autovacuum_analyze_threshold=10000);
+) with (fillfactor=80, autovacuum_analyze_scale_factor=0.01);
 comment on table usage_uniques is 'Of each value and hour of a unique count: whether it was added, and what its last operation left. Can be computed again in any order and any number of times. Values are kept as hashes.';
 
 create table verifications (

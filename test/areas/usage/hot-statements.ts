@@ -102,11 +102,11 @@ export const hotStatements: readonly HotStatement[] = [
   },
   // Fees: of an invoice, one by its id; pages of 20 and counts of 10 000, of an external subscription and of all.
   {
-    phrase: 'where fee.organization_id = $2 and fee.invoice_id = $3 and fee.deleted_at is null order by',
-    indexes: ['fees_invoice'],
+    phrase: 'where organization_id = $2 and invoice_id = $3 and deleted_at is null offset 0) fee',
+    indexes: ['fees_of_invoice'],
     mostBlocks: 100,
   },
-  { phrase: 'and fee.id = $4', indexes: ['fees_invoice', 'fees_pkey'], mostBlocks: 20 },
+  { phrase: 'and fee.id = $4', indexes: ['fees_of_invoice', 'fees_pkey'], mostBlocks: 20 },
   {
     phrase: 'and fee.external_subscription_id = $6 limit $7) as counted',
     indexes: ['fees_subscription'],
@@ -114,21 +114,21 @@ export const hotStatements: readonly HotStatement[] = [
   },
   {
     phrase: 'and fee.external_subscription_id = $8 order by fee.created_at, fee.id limit',
-    indexes: ['fees_invoice', 'fees_pkey', 'fees_subscription'],
+    indexes: ['fees_of_invoice', 'fees_pkey', 'fees_subscription'],
     mostBlocks: 1200,
   },
   {
     phrase: 'is not false limit $3) as counted',
-    indexes: ['fees_customer', 'fees_invoice', 'fees_oldest', 'fees_subscription'],
+    indexes: ['fees_customer', 'fees_of_invoice', 'fees_oldest', 'fees_subscription'],
     mostBlocks: 40_000,
   },
   {
     phrase: 'is not false order by fee.created_at, fee.id limit',
-    indexes: ['fees_customer', 'fees_invoice', 'fees_oldest', 'fees_pkey'],
+    indexes: ['fees_customer', 'fees_of_invoice', 'fees_oldest', 'fees_pkey'],
     mostBlocks: 900,
   },
   // Billing: the subscriptions that are due, what was billed of them before, their new fees.
   { phrase: 'as has_paid_fees', indexes: ['fees_standalone', 'fees_subscription'], mostBlocks: 400 },
-  { phrase: 'last.fixed_charges_to_datetime as last_fixed_to from', indexes: ['fees_invoice'], mostBlocks: 400 },
+  { phrase: 'last.fixed_charges_to_datetime as last_fixed_to from', indexes: ['fees_of_invoice'], mostBlocks: 400 },
   { phrase: 'with stored as ( insert into fees (', indexes: [], mostBlocks: 1000 },
 ];

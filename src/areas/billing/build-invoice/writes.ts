@@ -269,5 +269,7 @@ export async function storeAmounts(
     finalized_at = ${state.status === 'finalized' ? state.now : null}, updated_at = ${state.now},
     usage_counted_at = ${state.isCounted ? state.now : db`usage_counted_at`}
   ${counters ? db`from ${counters.counters}` : db``}
-  where organization_id = ${owner.organizationId} and id = ${owner.invoiceId}`;
+  where id = (
+    select id from (select organization_id, id from invoices where id = ${owner.invoiceId} offset 0) by_key
+    where organization_id = ${owner.organizationId})`;
 }

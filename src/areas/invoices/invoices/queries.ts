@@ -147,11 +147,13 @@ const invoiceTables = (db: Db) => db`
   join billing_entities entity on entity.organization_id = invoice.organization_id
     and entity.id = invoice.billing_entity_id`;
 
-/** An invoice in whatever status, by an id of ours. */
+/** An invoice in whatever status, by an id of ours. It is looked up by its key alone, as fees look up theirs. */
 export async function readInvoice({ db, organizationId }: Scope, id: InvoiceId): Promise<InvoiceRow> {
   const [row] = await db<InvoiceRow[]>`
-    select ${invoiceColumns(db)} from ${invoiceTables(db)}
-    where invoice.organization_id = ${organizationId} and invoice.id = ${id}`;
+    select ${invoiceColumns(db)} from (select * from invoices where id = ${id} offset 0) invoice
+    join billing_entities entity on entity.organization_id = invoice.organization_id
+      and entity.id = invoice.billing_entity_id
+    where invoice.organization_id = ${organizationId}`;
   return row!;
 }
 

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { BillingTime, Interval } from '../../../engine/calendar/grid.ts';
 import type { SwitchKind } from '../../../engine/calendar/terms.ts';
 import type { SubscriptionStatus } from '../../../engine/subscriptions/subscription-states.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type {
   BillingEntityId,
@@ -124,15 +124,15 @@ const shownColumns = (db: Db) => db`
   ${selectedSections(db, 'subscription', { organizationId: db`s.organization_id`, ownerId: db`s.id` })} as custom_sections,
   ${activationRules(db)} as activation_rules`;
 
-const ownTables = (db: Db) => db`
-  subscriptions s
+const ownTables = (db: Db, subscriptions = db`subscriptions`) => db`
+  ${subscriptions} s
   join customers customer on customer.organization_id = s.organization_id and customer.id = s.customer_id
   join billing_entities home on home.organization_id = s.organization_id and home.id = customer.billing_entity_id
   left join billing_entities entity on entity.organization_id = s.organization_id and entity.id = s.billing_entity_id
   join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id`;
 
-const shownTables = (db: Db) => db`
-  ${ownTables(db)}
+const shownTables = (db: Db, subscriptions?: Fragment) => db`
+  ${ownTables(db, subscriptions)}
   left join lateral (
     select next_plan.code, successor.switch_kind, successor.status, successor.started_at
     from subscriptions successor
@@ -143,17 +143,29 @@ const shownTables = (db: Db) => db`
     limit 1
   ) next on true`;
 
+/**
+ * Looked up by their keys alone. Beside its other tables Postgres would read all subscriptions of an organization that
+ * has a few hundred, and all its customers for each of them.
+ */
+const byKeys = (db: Db, ids: Fragment) => db`(select * from subscriptions where id = any (${ids}) offset 0)`;
+
 /** Subscriptions by id, in no particular order. */
 export const listShown = ({ db, organizationId }: Scope, ids: readonly SubscriptionId[]) => db<SubscriptionShown[]>`
-  select ${shownColumns(db)} from ${shownTables(db)}
-  where s.organization_id = ${organizationId} and s.id = any (${ids}::uuid[])`;
+  select ${shownColumns(db)} from ${shownTables(db, byKeys(db, db`${ids}::uuid[]`))}
+  where s.organization_id = ${organizationId}`;
 
 /** Subscriptions that an invoice bills, in no particular order. */
 export const listShownOfInvoice = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db<SubscriptionShown[]>`
-  select ${shownColumns(db)} from ${shownTables(db)}
-  where s.organization_id = ${organizationId} and s.id in (
-    select subscription_id from invoice_subscriptions
-    where organization_id = ${organizationId} and invoice_id = ${invoiceId})`;
+  select ${shownColumns(db)} from ${shownTables(
+    db,
+    byKeys(
+      db,
+      db`array(
+        select subscription_id from invoice_subscriptions
+        where organization_id = ${organizationId} and invoice_id = ${invoiceId})`,
+    ),
+  )}
+  where s.organization_id = ${organizationId}`;
 
 export async function getShown(scope: Scope, id: SubscriptionId): Promise<SubscriptionShown> {
   const [row] = await listShown(scope, [id]);
