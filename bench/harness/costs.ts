@@ -18,7 +18,7 @@ export interface Cost {
   walBytes: number;
   /** Whole pages in the WAL: each page that is changed first after a checkpoint. No ceiling holds them. */
   pageImageBytes: number;
-  /** Pages of 8 KiB that Postgres looked at. */
+  /** Pages of 8 KiB that Postgres looked at; on a server of our own without autovacuum, which is stopped meanwhile. */
   bufferHits: number;
   /** Redis commands by name. */
   redisByCommand: Record<string, number>;
@@ -58,12 +58,14 @@ export function openMeter(environment: Environment, processes: Record<string, Se
   };
   return {
     async around(work) {
+      await environment.autovacuum.stop();
       const from = await endOfLog(environment);
       const before = await read(environment, processes);
       const { units, result } = await work();
       await pause(STATISTICS_AFTER_MS);
       const after = await read(environment, processes);
       const images = await pageImagesSince(environment, from);
+      await environment.autovacuum.start();
       sums.units += units;
       addDifferences(sums.cpuUs, before.cpuUs, after.cpuUs);
       addDifferences(sums.redisByCommand, before.redisByCommand, after.redisByCommand);

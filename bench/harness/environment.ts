@@ -8,6 +8,7 @@ import { migrate } from '../../src/platform/db/migrate.ts';
 import { bringServices, type Services } from '../../src/platform/services/discover.ts';
 import { guardThrowaway } from '../../src/platform/services/guard.ts';
 import { ROLE, readSettings } from '../../src/platform/services/postgres-data.ts';
+import { type Autovacuum, openAutovacuum } from './autovacuum.ts';
 
 /** Where the bench works: a schema and a Redis prefix of its own, removed at the end. */
 export interface Environment {
@@ -23,6 +24,7 @@ export interface Environment {
   redis: Redis;
   /** Whether page images are told from records in the write-ahead log (`costs.ts`). */
   canReadLog: boolean;
+  autovacuum: Autovacuum;
   versions: Record<string, string>;
   close(): Promise<void>;
 }
@@ -44,6 +46,7 @@ export async function openEnvironment(): Promise<Environment> {
   const liftGuard = await guard(services, folder);
   const name = `bench_${randomBytes(4).toString('hex')}`;
   const sql = connectDatabase(services.databaseUrl, { schema: name, connections: 8, name: 'meterstone bench' });
+  const superuser = await connectSuperuser(services, folder);
   const redis = new Redis(services.redisUrl, { maxRetriesPerRequest: null });
   await sql.unsafe(`create schema ${name}`);
   await migrate(sql);
@@ -56,14 +59,15 @@ export async function openEnvironment(): Promise<Environment> {
     folder,
     sql,
     redis,
-    canReadLog: await openLog(sql, { folder, isGiven: services.origin.postgres === 'given' }),
+    canReadLog: await openLog(superuser ?? sql),
+    autovacuum: openAutovacuum(superuser),
     versions: await versionsOf(sql, redis),
     async close() {
       await dropSchema(sql, name);
       if (services.origin.postgres === 'given') await sql`drop schema if exists bench_log cascade`;
       await deleteKeys(redis, name);
       redis.disconnect();
-      await sql.end({ timeout: 1 });
+      await Promise.all([sql.end({ timeout: 1 }), superuser?.end({ timeout: 1 })]);
       await services.stop();
       liftGuard();
       const data = await realpath(join(folder, 'postgres')).catch(() => undefined);
@@ -117,16 +121,17 @@ async function guard({ pids }: Services, folder: string): Promise<() => void> {
   };
 }
 
-/**
- * The extension that reads the log. Only a superuser may make it: the own server has one, whose password stands beside
- * its data; a server of somebody else may lack it or forbid it.
- */
-async function openLog(sql: Sql, { folder, isGiven }: { folder: string; isGiven: boolean }): Promise<boolean> {
-  const own = isGiven ? undefined : await readSettings(await realpath(join(folder, 'postgres')));
-  const { host, port, database } = sql.options;
-  const superuser =
-    own && connectDatabase(`postgres://${ROLE}:${own.password}@${host[0]}:${port[0]}/${database}`, { connections: 1 });
-  const maker = superuser ?? sql;
+/** The superuser of the own server, whose password stands beside its data. */
+async function connectSuperuser({ databaseUrl, origin }: Services, folder: string): Promise<Sql | undefined> {
+  if (origin.postgres === 'given') return undefined;
+  const settings = await readSettings(await realpath(join(folder, 'postgres')));
+  const url = new URL(databaseUrl);
+  [url.username, url.password] = [ROLE, settings!.password];
+  return connectDatabase(url.href, { connections: 1, name: 'meterstone bench' });
+}
+
+/** The extension that reads the log. @returns whether the server has it, and allows it to who is given */
+async function openLog(maker: Sql): Promise<boolean> {
   try {
     await maker`create schema if not exists bench_log`;
     await maker`create extension if not exists pg_walinspect schema bench_log`;
@@ -136,8 +141,6 @@ async function openLog(sql: Sql, { folder, isGiven }: { folder: string; isGiven:
   } catch {
     // Costs are shown without the split then.
     return false;
-  } finally {
-    await superuser?.end();
   }
 }
 
