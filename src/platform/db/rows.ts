@@ -30,8 +30,8 @@ export async function getRow<Given extends Noun>(scope: Scope, noun: Given, code
 }
 
 /**
- * As getRow, and locks the row until the transaction ends: exclusively (`update`), or shared with other readers
- * (`share`).
+ * As getRow, and locks the row until the transaction ends: exclusively (`update`), so that only rows that refer to it may
+ * be written by others (`no key update`), or shared with other readers (`share`).
  *
  * @throws Refusal 404
  */
@@ -39,12 +39,18 @@ export async function lockRow<Given extends Noun>(
   scope: Scope,
   noun: Given,
   code: string,
-  strength: 'update' | 'share' = 'update',
+  strength: keyof ReturnType<typeof lockTexts> = 'update',
 ): Promise<RowOf<Given>> {
-  // One fixed text, by which previews recognise and omit locks (without-locks.ts).
-  const lock = strength === 'update' ? scope.db`for update` : scope.db`for share`;
+  const lock = lockTexts(scope.db)[strength];
   return found(noun, await liveRow(scope, noun, code, lock));
 }
+
+/** Fixed texts, by which previews recognise and omit locks (without-locks.ts). */
+const lockTexts = (db: Db) => ({
+  update: db`for update`,
+  'no key update': db`for no key update`,
+  share: db`for share`,
+});
 
 const liveRow = ({ db, organizationId }: Scope, noun: Noun, code: string, lock: Fragment = db``) => db`
   select ${columnsOf(db, noun)} from ${db(noun.table)} ${db(noun.name)}

@@ -55,7 +55,7 @@ async function lockChanged({ db, organizationId }: Context): Promise<ChangedBudg
     select id, sweeps_from::text as sweeps_from, sweeps_from_id, deleted_at is not null as is_deleted from budgets
     where organization_id = ${organizationId} and sweeps_from is not null
     order by id limit 1
-    for update skip locked`; // a command that holds it waits for this transaction
+    for no key update skip locked`; // a command that holds it waits for this transaction
   return row;
 }
 

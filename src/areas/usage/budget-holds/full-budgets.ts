@@ -49,7 +49,7 @@ async function lockBudgets({ db, organizationId }: Context, judged: readonly Jud
   const rows = await db<{ id: BudgetId }[]>`
     select id from budgets
     where organization_id = ${organizationId} and id = any (${judged.map(({ id }) => id)}::uuid[])
-    order by id for update skip locked`;
+    order by id for no key update skip locked`;
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -39,7 +39,7 @@ export async function createBudget(ctx: Context, { body }: { body: BudgetCreate 
  * Rule: budgets.md#definition.
  */
 export async function updateBudget(ctx: Context, { code, body }: { code: string; body: BudgetUpdate }) {
-  const stored = await lockRow(ctx, budgets, code);
+  const stored = await lockBudget(ctx, code);
   const faults = frozenFaults(body, stored);
   if (body.overrides && overrideFault(body.overrides, stored.group_by)) faults.overrides = ['value_is_invalid'];
   refuseFaults(faults);
@@ -66,7 +66,7 @@ export async function updateBudget(ctx: Context, { code, body }: { code: string;
  * @throws Refusal 404 budget
  */
 export async function deleteBudget(ctx: Context, { code }: { code: string }) {
-  const budget = await lockRow(ctx, budgets, code);
+  const budget = await lockBudget(ctx, code);
   await changeWhatIsCounted(ctx);
   await deleteRow(ctx, budgets, budget.id);
   await followInWindows(ctx, budget.id);
@@ -120,6 +120,13 @@ async function changedWindow(
   });
   return { window };
 }
+
+/**
+ * Locked so that its windows may be changed: a decision that changes one again refers to the budget once more.
+ *
+ * @throws Refusal 404 budget
+ */
+const lockBudget = (ctx: Context, code: string) => lockRow(ctx, budgets, code, 'no key update');
 
 /** To be called before what storing looks at changes: no event and no decision is under way then. */
 async function changeWhatIsCounted(ctx: Context): Promise<void> {

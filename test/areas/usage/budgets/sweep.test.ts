@@ -60,6 +60,30 @@ test('states follow a change of the limit or the mode, without a decision', asyn
   await until(async () => (await storedStates()).join() === 'open');
 });
 
+test('a transaction that changes a window twice waits for no sweep that waits for this window', async () => {
+  await budget(org, 'month', '100');
+  await send(event('t1', '70'));
+  await until(async () => (await announced(service, org, 'budget.threshold_reached')).length === 1);
+  const { organization_id: organizationId } = org.organization;
+  await service.sql.begin(async (tx) => {
+    const change = () => tx`
+      update budget_windows set topped_up = topped_up where organization_id = ${organizationId}`;
+    await change();
+    await ok(org.put('/budgets/month', { budget: { limit: '50' } }));
+    await until(async () => (await waitingForRows()) > 0);
+    await tx`set local lock_timeout = '500ms'`; // before Postgres ends one of two that wait for each other
+    await change();
+  });
+  await until(async () => (await storedStates()).join() === 'blocked');
+});
+
+const waitingForRows = async (): Promise<number> => {
+  const [row] = await service.sql<{ waiting: number }[]>`
+    select count(*)::int as waiting from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%decide_budgets%'`;
+  return row!.waiting;
+};
+
 test('what a deleted budget held is released, and what others hold stays', async () => {
   await budget(org, 'gone', '100');
   await decide(org, { hold_key: 'only', amount: '30' });
