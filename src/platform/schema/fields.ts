@@ -131,13 +131,15 @@ const PLAIN_DECIMAL = /^[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?$/;
 
 /**
  * Decimal as number or numeric text of at most 64 characters; becomes a text, so that it never passes through a binary
- * float. Later rules see decimals only. Bad text fails this field alone, because an aborting rule would keep errors of
- * lists from being renamed.
+ * float. Later rules, also those of the object around it, see decimals only.
  */
 export const decimalInput = () =>
   z
-    .union([z.string().max(DECIMAL_MAX, TOO_LONG), z.number()], {
-      error: (issue) => (issue.input === undefined || issue.input === null ? MANDATORY : INVALID),
+    .union([z.string().max(DECIMAL_MAX, { abort: true }), z.number()], {
+      error: ({ input }) => {
+        if (input === undefined || input === null) return MANDATORY;
+        return typeof input === 'string' && input.length > DECIMAL_MAX ? TOO_LONG : INVALID;
+      },
     })
     .transform((value, context): string => {
       const text = String(value).trim();

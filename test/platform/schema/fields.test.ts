@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { decimal } from '../../../src/engine/money/decimal.ts';
 import { elementErrors } from '../../../src/platform/schema/element-errors.ts';
@@ -74,4 +74,12 @@ test('a value of another type is invalid, and a missing one is mandatory', () =>
 test('metadata loses null bytes in names and texts', () => {
   expect(withoutNullBytes({ 'a\0': 'b\0c', n: 1 })).toEqual({ a: 'bc', n: 1 });
   for (const other of ['a\0', null, ['a\0']]) expect(withoutNullBytes(other)).toBe(other);
+});
+
+test('rules of an object see no text that is not a decimal, nor a longer one than is allowed', () => {
+  const rule = vi.fn(() => true);
+  const Pair = z.object({ units: decimalInput() }).refine(rule);
+  for (const units of ['abc', 'a'.repeat(300), '9'.repeat(300), [], null])
+    expect(Pair.safeParse({ units }).success).toBe(false);
+  expect(rule).not.toHaveBeenCalled();
 });
