@@ -21,6 +21,7 @@ const PERCENT_RANGES = {
     { from_value: 10001, to_value: null, rate: '0.5', flat_amount: '1' },
   ],
 };
+const DYNAMIC = { amount_currency: 'USD', conversion_rate: '0.92', markup_rate: '20' };
 const PACKAGE = { amount: '100', package_size: 10, free_units: 5 };
 
 describe('the calculator prices as the invoice does', () => {
@@ -51,6 +52,8 @@ test('the calculator computes nothing from what is not right yet', () => {
   for (const units of ['', '-1', '1e9', '1,5', 'x', '1'.repeat(40)]) expect(calculate(charge, units)).toBeUndefined();
   expect(calculate({ ...charge, properties: { amount: '' } }, '1')).toBeUndefined();
   expect(calculate({ ...charge, currency: 'ABC' }, '1')).toBeUndefined();
+  const { conversion_rate: _, ...withoutRate } = DYNAMIC;
+  expect(calculate({ model: 'dynamic', properties: withoutRate, currency: 'EUR' }, '1', 1, '9')).toBeUndefined();
   expect(faultsOf('standard', { amount: '' })).toEqual(['invalid_amount']);
 });
 
@@ -107,6 +110,10 @@ test('an amount says what it is made of', () => {
 test('what events bring is converted and marked up as the invoice does', () => {
   const charge = { model: 'dynamic' as const, properties: { markup_rate: '20' }, currency: 'USD' };
   expect(calculate(charge, '1', 1, '1234.5')?.amountCents).toBe(1481);
+  const inDollars = { model: 'dynamic' as const, properties: DYNAMIC, currency: 'EUR' };
+  expect(calculate(inDollars, '1', 1, '2.9648')).toMatchObject({ amountCents: 3, preciseAmountCents: '3.2731392' });
+  const yen = { ...DYNAMIC, amount_currency: 'JPY', conversion_rate: '0.006' };
+  expect(calculate({ ...inDollars, properties: yen }, '1', 1, '1000')).toMatchObject({ amountCents: 720 });
 });
 
 test('the fee of a plan becomes whole cents without a float', () => {

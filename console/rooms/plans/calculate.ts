@@ -1,7 +1,9 @@
-import { exponentOf, isCurrency } from '../../../src/engine/money/currency.ts';
+import { isCurrency } from '../../../src/engine/money/currency.ts';
 import { decimal, decimalText } from '../../../src/engine/money/decimal.ts';
+import type { Properties } from '../../../src/engine/pricing/charge-model.ts';
 import type { ChargeModelName } from '../../../src/engine/pricing/charge-models.ts';
-import { usageFee } from '../../../src/engine/pricing/usage-fee.ts';
+import { conversionFaults } from '../../../src/engine/pricing/dynamic.ts';
+import { estimateFee } from '../../../src/engine/pricing/estimate-fee.ts';
 import { validateProperties } from '../../../src/engine/pricing/validate-properties.ts';
 
 export interface Priced {
@@ -23,7 +25,7 @@ export function faultsOf(model: ChargeModelName, properties: Record<string, unkn
 /**
  * What a usage costs, by the code that prices invoices. Undefined where properties or units are not right.
  *
- * eventCents  sum of what the events of a dynamic charge bring, in the smallest unit
+ * eventCents  sum of what the events of a dynamic charge bring, in the smallest unit of their currency
  *
  * Rule: console.md#calculator.
  */
@@ -35,24 +37,21 @@ export function calculate(
 ): Priced | undefined {
   if (!isUnits(units) || !isUnits(eventCents) || !isCurrency(currency)) return undefined;
   const validated = validateProperties(model, properties);
-  if (!validated.ok) return undefined;
-  const fee = usageFee({
-    charge_model: model,
-    properties: validated.properties,
-    usage: {
-      units: decimal(units),
-      eventsCount,
-      preciseTotalAmount: decimal(eventCents).div(10 ** exponentOf(currency)),
-    },
-    metric: { rounding_function: null, rounding_precision: null },
-    exponent: exponentOf(currency),
-  });
+  if (!validated.ok || !isConvertible(model, validated.properties, currency)) return undefined;
+  const fee = estimateFee(
+    { model, properties: validated.properties, currency },
+    { units: decimal(units), eventsCount, eventAmountCents: decimal(eventCents) },
+  );
   return {
     amountCents: fee.amountCents,
     preciseAmountCents: decimalText(fee.preciseAmountCents),
     details: fee.amountDetails,
   };
 }
+
+/** A dynamic charge of another currency than the plan's needs a rate. */
+const isConvertible = (model: ChargeModelName, properties: Properties, currency: string): boolean =>
+  model !== 'dynamic' || Object.keys(conversionFaults(properties, { currency, hasPricingUnit: false })).length === 0;
 
 const POINTS = 60;
 

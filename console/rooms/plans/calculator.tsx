@@ -33,9 +33,7 @@ export function Calculator({
   return (
     <div class="calculator">
       <div class="bar">
-        <label for={`${id}-units`}>
-          {isDynamic ? t.plans.dynamicAmount : model.includes('percentage') ? t.plans.amountOf : t.plans.units}
-        </label>
+        <label for={`${id}-units`}>{figureName(model, String(properties.amount_currency || currency))}</label>
         <input
           id={`${id}-units`}
           inputMode="decimal"
@@ -130,4 +128,9 @@ function Shares({ of }: { of: readonly Share[] }) {
       />
     </div>
   );
+}
+
+function figureName(model: ChargeModelName, currency: string): string {
+  if (model === 'dynamic') return t.plans.dynamicAmount(currency);
+  return model.includes('percentage') ? t.plans.amountOf : t.plans.units;
 }

@@ -84,7 +84,7 @@ export const plans = {
     drafts: (drafts: string) => `${drafts} drafts are computed again.`,
     usage: (amount: string, date: string) => `Their usage of this period was ${amount} by ${date}.`,
   },
-  dynamicAmount: 'The events of a period bring, in cents,',
+  dynamicAmount: (currency: string) => `The events of a period bring, in the smallest unit of ${currency},`,
   noCalculator: 'There is nothing to compute here.',
   amountOf: 'An amount of',
   units: 'Units',

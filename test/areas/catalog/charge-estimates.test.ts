@@ -50,6 +50,29 @@ test.each<[string, string, object, string, string[], number[], number | undefine
   expect(body.charge_estimate.results.map((each: { amount_cents: number }) => each.amount_cents)).toEqual(cents);
 });
 
+test('a dynamic charge makes its fee of what the events name together', async () => {
+  const terms = { amount_currency: 'USD', conversion_rate: '0.92', markup_rate: '20' };
+  const asked = { charge_model: 'dynamic', properties: terms, currency: 'EUR', units: ['3', '0'] };
+  const body = await ok(estimate({ ...asked, precise_total_amount_cents: '2.9648' }));
+  const figures = body.charge_estimate.results.map((each: Record<string, unknown>) => [
+    each.amount_cents,
+    each.precise_amount_cents,
+  ]);
+  expect(figures).toEqual([
+    [3, '3.2731392'],
+    [0, '0.0'],
+  ]);
+  const details = async (changes: object) => (await estimate({ ...asked, ...changes })).body.error_details;
+  expect(await details({})).toEqual({ precise_total_amount_cents: ['value_is_mandatory'] });
+  expect(await details({ precise_total_amount_cents: '9'.repeat(300) })).toEqual({
+    precise_total_amount_cents: ['value_is_too_long'],
+  });
+  expect(await details({ precise_total_amount_cents: '1', properties: { amount_currency: 'USD' } })).toEqual({
+    conversion_rate: ['value_is_mandatory'],
+  });
+  expect(await details({ charge_model: 'custom', properties: {} })).toEqual({ charge_model: ['unsupported_value'] });
+});
+
 test('what a plan would refuse is refused, and nothing is stored', async () => {
   const good = { charge_model: 'standard', properties: { amount: '1' }, currency: 'USD', units: ['1'] };
   const details = async (changes: object) => (await estimate({ ...good, ...changes })).body.error_details;

@@ -1,34 +1,34 @@
-import { type Currency, exponentOf } from '../../../engine/money/currency.ts';
+import type { Currency } from '../../../engine/money/currency.ts';
 import { decimal, decimalText } from '../../../engine/money/decimal.ts';
-import { usageFee } from '../../../engine/pricing/usage-fee.ts';
+import type { Properties } from '../../../engine/pricing/charge-model.ts';
+import { conversionFaults } from '../../../engine/pricing/dynamic.ts';
+import { estimateFee } from '../../../engine/pricing/estimate-fee.ts';
+import { isPriced } from '../../../engine/pricing/price.ts';
 import { validateProperties } from '../../../engine/pricing/validate-properties.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import type { ChargeEstimate, ChargeEstimateEnvelope } from './schema.ts';
 
 /**
  * What numbers of units would cost under a charge that is stored nowhere, by the function that prices invoices.
  *
- * @throws Refusal 422 properties: the codes that a plan is refused with
+ * @throws Refusal 422 charge_model, properties: the codes that a plan is refused with
  * Rule: console-reads.md#charge-estimates.
  */
 export async function estimateCharge(
   _ctx: Context,
   { body }: { body: ChargeEstimate },
 ): Promise<ChargeEstimateEnvelope> {
-  const { charge_model, currency, units, events_count } = body;
-  const validated = validateProperties(charge_model, body.properties ?? {});
-  if (!validated.ok) throw refuse.invalid({ properties: [...validated.codes] });
-  const exponent = exponentOf(currency as Currency);
+  const charge = { model: body.charge_model, properties: validProperties(body), currency: body.currency as Currency };
+  const eventAmount = body.precise_total_amount_cents;
   return {
     charge_estimate: {
-      results: units.map((text) => {
-        const fee = usageFee({
-          charge_model,
-          properties: validated.properties,
-          usage: { units: decimal(text), eventsCount: events_count ?? 1 },
-          metric: { rounding_function: null, rounding_precision: null },
-          exponent,
+      results: body.units.map((units) => {
+        const fee = estimateFee(charge, {
+          units: decimal(units),
+          eventsCount: body.events_count ?? 1,
+          eventAmountCents: eventAmount ? decimal(eventAmount) : undefined,
         });
         return {
           units: decimalText(fee.units),
@@ -40,4 +40,13 @@ export async function estimateCharge(
       }),
     },
   };
+}
+
+function validProperties({ charge_model: model, properties, currency }: ChargeEstimate): Properties {
+  if (!isPriced(model)) throw refuse.invalid({ charge_model: ['unsupported_value'] });
+  const validated = validateProperties(model, properties ?? {});
+  if (!validated.ok) throw refuse.invalid({ properties: [...validated.codes] });
+  const { properties: stored } = validated;
+  if (model === 'dynamic') refuseFaults(conversionFaults(stored, { currency, hasPricingUnit: false }));
+  return stored;
 }
