@@ -30,8 +30,8 @@ export async function getRow<Given extends Noun>(scope: Scope, noun: Given, code
 }
 
 /**
- * As getRow, and locks the row until the transaction ends: exclusively (`update`), so that only rows that refer to it may
- * be written by others (`no key update`), or shared with other readers (`share`).
+ * As getRow, and locks the row until the transaction ends: exclusively (`update`), so that others may only write rows
+ * that refer to it (`no key update`), or shared with other readers (`share`).
  *
  * @throws Refusal 404
  */
