@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addCell } from '../../src/commands/cells/add-cell.ts';
 import { play, type Scenario } from '../../src/commands/scenario/play-step.ts';
 import { projectRoot } from '../../src/platform/project-root.ts';
 import { type CellsService, startCells } from '../support/cells.ts';
@@ -13,7 +12,11 @@ import { lacks } from './support/programs.ts';
 // Rule: cells.md#requests. Each cell has a login of its own, and so has the directory.
 const CELLS = ['east', 'west'] as const;
 const PASSWORD = 'of-a-cell';
-const stories = JSON.parse(readFileSync(join(projectRoot(), 'scenarios/first-invoice.json'), 'utf8')) as Scenario[];
+/** The published stories, or those of a folder that SCENARIOS names. */
+const folder = process.env.SCENARIOS ?? join(projectRoot(), 'scenarios');
+const stories = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.json'))
+  .flatMap((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Scenario | Scenario[]);
 
 describe.skipIf(lacks('pg_basebackup', 'pgbouncer'))('two cells behind PgBouncer in transaction mode', () => {
   let server: OwnPostgres;
@@ -39,10 +42,7 @@ describe.skipIf(lacks('pg_basebackup', 'pgbouncer'))('two cells behind PgBouncer
       },
       ['writes', 'events', 'aggregation', 'billing', 'clocks', 'payments', 'webhooks'],
     );
-    // Migrations go past the pooler: some of them are several statements of one session.
-    const { control, config } = service.directory;
-    const past = { ...config, CELL_DATABASE_URLS: CELLS.map((name) => ({ name, url: urlOf(name) })) };
-    for (const name of CELLS) await addCell({ control, config: past }, { name, database: name });
+    for (const name of CELLS) await service.add({ name, database: name });
   });
   afterAll(async () => {
     await service?.stop();

@@ -11,6 +11,11 @@ import { type Directory, onTables } from './on-directory.ts';
 const NAME = /^[a-z][a-z0-9-]{0,29}$/;
 const TENANTS_A_PAGE = 1000;
 
+/** The settings of a login say in which schema its sessions look, and that of DATABASE_URL has the directory. */
+const OWN_LOGIN =
+  'behind a pooler each cell needs a login of its own: give its address a name in CELL_DATABASE_URLS, and that name ' +
+  'by --database';
+
 interface NewCell {
   name: string;
   schema?: string | undefined;
@@ -23,7 +28,8 @@ interface NewCell {
  * organizations that it has: a service without cells becomes the first one so. A cell that cannot be noted is
  * forgotten, its tables stay.
  *
- * @throws StartRefused for a name, schema or prefix that is wrong or taken
+ * @throws StartRefused for a name, schema or prefix that is wrong or taken, and without a login of its own behind a
+ *   pooler
  * @throws Error when another cell has one of its organizations
  */
 export async function addCell({ control, config }: Directory, wanted: NewCell): Promise<Cell & { found: number }> {
@@ -42,6 +48,7 @@ export async function addCell({ control, config }: Directory, wanted: NewCell): 
     state: 'serving',
     retry_after_seconds: 30,
   };
+  if (cell.database === null && isPooled(config.DATABASE_URL)) throw new StartRefused(OWN_LOGIN);
   for (const other of await listCells(control)) refuseTaken(cell, other);
   return onTables(
     config,

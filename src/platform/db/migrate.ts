@@ -117,6 +117,10 @@ async function apply(sql: Sql, { name, text, checksum }: MigrationFile, isNew: b
   }
 }
 
+const PAST_POOLER =
+  'a statement took too long behind a pooler: give an address without it, by MIGRATION_DATABASE_URL, or for a cell by ' +
+  'its name in CELL_DATABASE_URLS';
+
 /**
  * The statements of a file one by one, each of which ends with a semicolon at the end of a line: sent together they are
  * a transaction. A pooler may give each another session: the names are found by the settings of the role, whose time
@@ -132,7 +136,7 @@ async function applyApart(sql: Sql, text: string): Promise<void> {
     for (const statement of apart(text)) await connection.unsafe(statement);
   } catch (error) {
     if (!isPooled || (error as { code?: unknown }).code !== '57014') throw error;
-    throw new Error('a statement took too long behind a pooler: set MIGRATION_DATABASE_URL to an address without it', {
+    throw new Error(PAST_POOLER, {
       cause: error,
     });
   } finally {
