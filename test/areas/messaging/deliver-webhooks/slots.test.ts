@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { openSlots } from '../../../../src/areas/messaging/deliver-webhooks/slots.ts';
 import { type HookReceiver, openHookReceiver } from '../../../support/hook-receiver.ts';
 import { until } from '../../../support/until.ts';
@@ -88,4 +88,21 @@ test('slots that a dead process held become free by themselves', async () => {
   expect(await slots.take(job('2'), ids('b', 6))).toMatchObject({ lanes: 3 });
   expect(await slots.take(job('3'), ['c'])).toBeUndefined();
   await until(async () => (await slots.take(job('3'), ['a0'])) !== undefined);
+});
+
+test('a process that holds all lanes of an endpoint asks Redis for no more, and does again when one is free', async () => {
+  stage = await openStage();
+  const slots = openSlots(stage.redis, { prefix: stage.config.REDIS_PREFIX, attemptMs: 1000 });
+  const asked = vi.spyOn(stage.redis as never as { takeWebhookSlots(): void }, 'takeWebhookSlots');
+  const job = (id: string) => ({ id, organizationId: 'o', endpointId: 'e' });
+  const ids = (name: string) => Array.from({ length: 10 }, (_, index) => `${name}${index}`);
+  const first = await slots.take(job('1'), ids('a'));
+  expect(first).toMatchObject({ lanes: 5 });
+  expect(await slots.take(job('2'), ids('b'))).toMatchObject({ lanes: 3 });
+  expect(await slots.take(job('3'), ids('c'))).toBeUndefined();
+  expect(asked).toHaveBeenCalledTimes(2);
+  first!.releaseLanes();
+  expect(await slots.take(job('3'), ids('c'))).toMatchObject({ lanes: 5 });
+  expect(asked).toHaveBeenCalledTimes(3);
+  expect(await slots.take({ ...job('4'), endpointId: 'other' }, ids('d'))).toMatchObject({ lanes: 5 });
 });
