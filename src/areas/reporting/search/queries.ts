@@ -1,9 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Context } from '../../../platform/context.ts';
-import type { Db, Fragment, Sql } from '../../../platform/db/connect.ts';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { isUuid } from '../../../platform/ids.ts';
-import { containsPattern } from '../../../platform/lists/filters.ts';
 import { eventsOfTransaction } from '../../usage/events/event-key.ts';
 import { isLive } from '../../usage/events/live-events.ts';
 import { type MATCHES, RESULTS_MAX, type SearchType } from './schema.ts';
@@ -23,7 +21,8 @@ export interface FoundRow {
   created_at: Temporal.Instant;
 }
 
-const shown = (db: Db, { type, title, subtitle, path }: Searched, match: Match): Fragment => db`
+/** The columns of a result. */
+export const shown = (db: Db, { type, title, subtitle, path }: Searched, match: Match): Fragment => db`
   ${type}::text as type, ${match}::text as match, r.id::text as id, ${title(db)}::text as title,
   ${subtitle(db)}::text as subtitle, ${path.prefix}::text as path, r.${db(path.key)}::text as path_key, r.created_at`;
 
@@ -92,43 +91,3 @@ const logArm = ({ db, organizationId }: Scope, since: Temporal.Instant, writings
   from api_logs r
   where r.organization_id = ${organizationId} and r.request_id = any (${writings}) and r.created_at >= ${since}
   limit ${RESULTS_MAX})`;
-
-/** How many matches are looked at; more are not ranked: a word in half of all names needs no ranking. */
-const MOST_MATCHES = 200;
-const SUBSTRING_TIMEOUT_MS = 250;
-const CANCELLED = '57014';
-
-/** The texts of a customer in which a substring is looked for, as the index `customers_search` has them. */
-const searchText = (db: Db): Fragment => db`
-  lower(coalesce(r.name, '') || chr(10) || coalesce(r.firstname, '') || chr(10) || coalesce(r.lastname, '') || chr(10)
-    || coalesce(r.legal_name, '') || chr(10) || r.external_id || chr(10) || coalesce(r.email, ''))`;
-
-export interface Substrings {
-  rows: readonly (FoundRow & { text: string })[];
-  /** Whether there may be others. */
-  truncated: boolean;
-}
-
-/**
- * The first matches of a text within names, external ids and addresses of customers, not sorted. What takes longer than
- * a quarter of a second is given up. Two statements.
- */
-export async function findSubstrings(ctx: Context, term: string): Promise<Substrings> {
-  const { organizationId } = ctx;
-  const customer = SEARCHED.find(({ type }) => type === 'customer')!;
-  try {
-    const rows = (await (ctx.db as Sql).begin(async (tx) => {
-      await tx`select set_config('statement_timeout', ${String(SUBSTRING_TIMEOUT_MS)}, true)`;
-      return tx`
-        select ${shown(tx, customer, 'substring')}, ${searchText(tx)} as text from customers r
-        where r.organization_id = ${organizationId} and r.deleted_at is null
-          and ${searchText(tx)} like ${containsPattern(term.toLowerCase())}
-        limit ${MOST_MATCHES}`;
-    })) as unknown as Substrings['rows'];
-    return { rows, truncated: rows.length === MOST_MATCHES };
-  } catch (error) {
-    const { code, message } = error as { code?: string; message?: string };
-    if (code === CANCELLED && message?.includes('statement timeout')) return { rows: [], truncated: true };
-    throw error;
-  }
-}

@@ -2,9 +2,10 @@ import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import { shownSince } from '../../tenancy/retention/queries.ts';
-import { type FoundRow, findKnown, findSubstrings, type Substrings } from './queries.ts';
+import { type FoundRow, findKnown } from './queries.ts';
 import { MATCHES, SEARCH_TYPES, type SearchEnvelope, type SearchQuery, type SearchType } from './schema.ts';
 import { SEARCHED } from './searched.ts';
+import { findSubstrings, type Substrings } from './substrings.ts';
 
 /** Shorter texts are in too many names to be of use, and no index finds them. */
 const SUBSTRING_MIN = 3;
