@@ -132,9 +132,9 @@ export interface Receiver extends LocalServer {
   stored: Map<string, Record<string, unknown>>;
   /** Paths of all requests. */
   paths: string[];
-  /** Answers instead of storing; undefined stores. */
+  /** Answers instead of storing; undefined stores. `page`: the text of another server between, instead of a body. */
   failing:
-    | ((path: string, sent: string) => { status: number; body?: unknown; headers?: object } | undefined)
+    | ((path: string, sent: string) => { status: number; body?: unknown; page?: string; headers?: object } | undefined)
     | undefined;
 }
 
@@ -147,6 +147,10 @@ export async function startReceiver(): Promise<Receiver> {
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
     };
     const failed = receiver.failing?.(path, sent);
+    if (failed?.page !== undefined) {
+      response.writeHead(failed.status, { 'content-type': 'text/html' }).end(failed.page);
+      return;
+    }
     if (failed) return json(failed.status, failed.body ?? {}, failed.headers);
     const { ai_usages: usages = [] } = JSON.parse(sent);
     const results = usages.map((usage: Record<string, unknown>, index: number) => {

@@ -1,6 +1,6 @@
-import { fork } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -107,6 +107,62 @@ test('a refused call is kept beside the segments, and one that spoils its reques
   expect(rejected.map((line) => JSON.parse(line).record.usage.body.id)).toEqual(['c5', 'c7']);
   await to.close();
 });
+
+test('a page of a server between is no answer of the service, but one that says too large is taken at its word', async () => {
+  let pages = 0;
+  receiver.failing = (_, sent) => {
+    const usages = JSON.parse(sent).ai_usages as unknown[];
+    const page = `<html>${pages}</html>`;
+    pages += 1;
+    if (pages === 1) return { status: 404, page };
+    if (pages === 2) return { status: 200, page };
+    return usages.length > 2 ? { status: 413, page } : undefined;
+  };
+  const to = opened();
+  for (let n = 0; n < 10; n += 1) report(to, `c${n}`);
+  await until(() => receiver.stored.size === 10);
+  expect(to.stats()).toMatchObject({ stored: 10, rejected: 0 });
+  await to.close();
+});
+
+test('what a full disk cut off is written again behind what was whole', async () => {
+  const program = `
+    import { openMeterstone } from ${JSON.stringify(join(projectRoot(), 'packages/ai-client/src/index.ts'))};
+    const onError = () => process.send('full');
+    const to = openMeterstone({ url: 'http://127.0.0.1:9', key: 'k', dir: process.env.DIR, onError });
+    for (let n = 0; n < 50; n += 1)
+      to.end(to.begin({}), { format: 'openai_chat', body: { id: 'd' + n, more: 'x'.repeat(n ? 100 : 5000) }, hasId: true });
+    process.on('message', () => to.flush().then(() => process.send('written')));
+    setInterval(() => {}, 1000);`;
+  const child = fork('--', [], {
+    execArgv: ['--import', 'tsx', '--input-type=module', '-e', program],
+    env: { ...process.env, DIR: dir },
+    cwd: projectRoot(),
+    // Of a file no more than these bytes are written.
+    execPath: cappedNode(dir, 4096),
+  });
+  await once(child, 'message');
+  execFileSync('prlimit', ['--pid', String(child.pid), '--fsize=unlimited']);
+  const written = once(child, 'message');
+  child.send('go on');
+  await written;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const to = opened();
+  await until(() => segments().length === 0);
+  expect(receiver.stored.size).toBe(50);
+  expect(to.stats()).toMatchObject({ stored: 50, torn: 0 });
+  await to.close();
+});
+
+/** A program that is Node where no file grows beyond so many bytes, until that is taken back. */
+function cappedNode(folder: string, bytes: number): string {
+  const program = join(folder, 'capped-node');
+  writeFileSync(program, `#!/bin/sh\nexec prlimit --fsize=${bytes}:unlimited ${process.execPath} "$@"\n`, {
+    mode: 0o755,
+  });
+  return program;
+}
 
 test('a call whose hold is gone is stored without it', async () => {
   receiver.failing = (_, sent) =>

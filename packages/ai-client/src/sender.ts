@@ -4,6 +4,10 @@ const BATCH = 100;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 60_000;
 const ANSWER_MS = 30_000;
+/** What is said of a request that one of its calls spoils; anything else says nothing about calls. */
+const SPOILED: readonly number[] = [400, 413, 422];
+/** Characters of a foreign page that are kept beside what it refused. */
+const MOST_SHOWN = 500;
 
 export type UsageRecord = Record<string, unknown>;
 /** Usage of a call, or a request of its own about a hold. */
@@ -115,13 +119,15 @@ export class Sender {
   async #sendUsages(usages: readonly UsageRecord[]): Promise<void> {
     const answer = await this.#post('/ai/usage/batch?mode=tolerant', { ai_usages: usages });
     if (answer.status !== 200) {
+      if (!SPOILED.includes(answer.status)) throw new Again(`the service answers ${answer.status}`, 0);
       // One of them is wrong in a way that spoils the request: it is found by halves.
       if (usages.length === 1) return this.#reject({ usage: usages[0]! }, answer.body);
       const half = Math.ceil(usages.length / 2);
       await this.#sendUsages(usages.slice(0, half));
       return this.#sendUsages(usages.slice(half));
     }
-    const { results } = answer.body as { results: Result[] };
+    const { results } = answer.body as { results?: Result[] };
+    if (results?.length !== usages.length) throw new Again('the answer is not one of the service', 0);
     const withoutHold: UsageRecord[] = [];
     for (const [index, usage] of usages.entries()) {
       const { status, error_details: details } = results[index]!;
@@ -166,7 +172,16 @@ export class Sender {
       if (status === 401 || status === 403) this.#options.onError(new Error(`the service answers ${status}: ${text}`));
       throw new Again(`the service answers ${status}`, 1000 * (Number(response.headers.get('retry-after')) || 0));
     }
-    return { status, body: JSON.parse(text || '{}') };
+    return { status, body: parsed(text) };
+  }
+}
+
+/** A server between answers with a page of its own. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text || '{}') ?? {};
+  } catch {
+    return { error: text.slice(0, MOST_SHOWN) };
   }
 }
 

@@ -91,6 +91,12 @@ export class Spool {
       try {
         await file.appendFile(bytes);
         await file.datasync();
+      } catch (error) {
+        // What a full disk cut off would spoil the line that is written behind it.
+        await file.truncate(this.#segments.get(name)!).catch(() => {
+          this.#current = undefined;
+        });
+        throw error;
       } finally {
         await file.close();
       }
