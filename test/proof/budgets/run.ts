@@ -6,10 +6,12 @@ import { type Proof, prove } from './prove.ts';
 import { measureSpeed, type Speed } from './speed.ts';
 import { openStand } from './stand.ts';
 
-// `npm run proof:budget [-- SECONDS]`: prints what is proved of budgets, and how fast they are. The figures are those
+// `npm run proof:budget [-- SECONDS [PER_SECOND]]`: prints what is proved of budgets, and how fast they are. The figures are those
 // of docs/rules/budgets.md#proof.
 
 const SECONDS = Number(process.argv[2] ?? 60);
+/** Decisions, and events beside them, while their latency is measured. */
+const PER_SECOND = Number(process.argv[3] ?? 200);
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
 const stand = await openStand(4);
@@ -24,7 +26,7 @@ try {
     restartsPostgres: true,
   });
   printLedger(proof);
-  printSpeed(await measureSpeed(stand));
+  printSpeed(await measureSpeed(stand, PER_SECOND));
   const { sql, organization } = stand;
   const client = createClient(stand.urls[0]!, organization.api_key);
   const of = { sql, client, organizationId: organization.organization_id };
