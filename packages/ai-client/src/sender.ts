@@ -119,7 +119,10 @@ export class Sender {
   async #sendUsages(usages: readonly UsageRecord[]): Promise<void> {
     const answer = await this.#post('/ai/usage/batch?mode=tolerant', { ai_usages: usages });
     if (answer.status !== 200) {
-      if (!SPOILED.includes(answer.status)) throw new Again(`the service answers ${answer.status}`, 0);
+      if (!SPOILED.includes(answer.status)) {
+        this.#options.onError(new Error(`the service answers ${answer.status}: ${JSON.stringify(answer.body)}`));
+        throw new Again(`the service answers ${answer.status}`, 0);
+      }
       // One of them is wrong in a way that spoils the request: it is found by halves.
       if (usages.length === 1) return this.#reject({ usage: usages[0]! }, answer.body);
       const half = Math.ceil(usages.length / 2);
