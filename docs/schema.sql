@@ -90,7 +90,7 @@ declare
   amount numeric;
   room numeric;
   wanted numeric;
-  outcomes jsonb := '[]';
+  outcomes jsonb[] := '{}';
   figures jsonb;
   exceeded jsonb;
   reasons jsonb;

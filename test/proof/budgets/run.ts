@@ -6,8 +6,8 @@ import { type Proof, prove } from './prove.ts';
 import { measureSpeed, type Speed } from './speed.ts';
 import { openStand } from './stand.ts';
 
-// `npm run proof:budget [-- SECONDS [PER_SECOND]]`: prints what is proved of budgets, and how fast they are. The figures are those
-// of docs/rules/budgets.md#proof.
+// `npm run proof:budget [-- SECONDS [PER_SECOND]]`: prints what is proved of budgets, and how fast they are. The
+// figures are those of docs/rules/budgets.md#proof.
 
 const SECONDS = Number(process.argv[2] ?? 60);
 /** Decisions, and events beside them, while their latency is measured. */

@@ -101,6 +101,37 @@ test('the database function decides as the pure rules do, whatever is settled, h
   );
 });
 
+test('a decision among very many of one call takes no longer than one among few', async () => {
+  const world = await openWorld([{ limit: decimal(1), isHard: true }]);
+  const [window] = world.windows;
+  const take = async (count: number): Promise<number> => {
+    const steps = Array.from({ length: count }, (): CalledStep => {
+      const id = newId();
+      const parts: [string, string, string][] = [[window!.id, '2', 'cost']];
+      return { s: 'hold', hold: id, id, digest: 'aa', externalSubscriptionId: 'ada-1', seconds: 60, parts, ...ASKED };
+    });
+    const started = performance.now();
+    await decideBudgets(
+      { db: sql, organizationId: world.organizationId },
+      { version: world.version, windows: world.windows, steps },
+    );
+    return performance.now() - started;
+  };
+  const fewMs: number[] = [];
+  const manyMs: number[] = [];
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    fewMs.push(await take(FEW));
+    manyMs.push(await take(FEW * TIMES));
+  }
+  // A list of outcomes that was written anew for each made it 50 times as much.
+  expect(Math.min(...manyMs) / Math.min(...fewMs)).toBeLessThan(TIMES * 3);
+});
+
+const FEW = 200;
+const TIMES = 8;
+const TURNS = 4;
+const ASKED = { isPartial: false, reasons: [] };
+
 const instant = (ms: number) => Temporal.Instant.fromEpochMilliseconds(ms);
 
 /** Whether a step settles a hold that one before it in the same call may make, which comes in a call of its own. */
