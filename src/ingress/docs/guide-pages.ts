@@ -22,8 +22,21 @@ export function writtenPage(site: Site, page: BuiltPage): string {
       ? ''
       : html`<nav class="turn" aria-label="Guides before and behind">${turn(site.guides[at - 1], 'Before')}${turn(site.guides[at + 1], 'Next')}</nav>`;
   const contents = page.headings.filter(([level]) => level === 2).map(([, id, text]) => [id, text] as const);
-  return pageOf(site, { ...page, contents, body: html`${{ html: page.html }}${ending}` });
+  const runs = page.path.startsWith(`${GUIDE}/`) && page.html.includes(SHELL_LINE);
+  return pageOf(site, { ...page, contents, body: html`${runs && RUN_NOTE}${{ html: page.html }}${ending}` });
 }
+
+/** The line with which the examples of a guide begin. */
+const SHELL_LINE = '. docs/guide/shell.sh';
+
+/** Above a guide with examples: a reader who comes from a search does not know what they need. */
+const RUN_NOTE = html`<details class="note"><summary>To run the examples of this page</summary>
+<p>In the folder of the service, while it runs, make a sandbox of their own and set <code>KEY</code> to the key that is
+printed. <code>shell.sh</code> defines <code>get</code>, <code>post</code> and the like, each of which is one
+<code>curl</code>. Where the service is not at port 3000, set <code>API</code> to what its start printed.</p>
+<pre tabindex="0"><code>npm run org -- create --name Guide --sandbox
+KEY=...
+. docs/guide/shell.sh</code></pre></details>`;
 
 /** What a browser gets for an address that names no page. */
 export const missingPage = (site: Site): string =>

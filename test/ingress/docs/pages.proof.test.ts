@@ -57,6 +57,12 @@ test('every page of the documentation is reached, every link leads to a place, a
   );
 });
 
+test('a guide with examples says how they are run, and one without does not', async () => {
+  const has = async (name: string) =>
+    (await get(`/docs/guide/${name}`)).text.includes('To run the examples of this page');
+  expect([await has('pricing'), await has('first-invoice')]).toEqual([true, false]);
+});
+
 test('an address that names no page is a page for a browser, and the usual answer for a program', async () => {
   for (const path of ['/docs/guide/nowhere', '/docs/api/nothing']) {
     const shown = await get(path, { accept: 'text/html,*/*;q=0.8' });

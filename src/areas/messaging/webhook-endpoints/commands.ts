@@ -123,6 +123,8 @@ export async function rotateWebhookSecret(ctx: Context, { svc_id, body }: { svc_
 /** Secret of the Standard Webhooks signature (webhooks.md#delivery). */
 const newSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 
+const ALLOWED_BY = 'a service that runs with WEBHOOK_ALLOW_PRIVATE_NETWORKS=true takes it';
+
 async function refusePrivateUrl(ctx: Context, url: string): Promise<void> {
   if (ctx.config.WEBHOOK_ALLOW_PRIVATE_NETWORKS) return;
   try {
@@ -130,7 +132,9 @@ async function refusePrivateUrl(ctx: Context, url: string): Promise<void> {
     if (await resolvesToPrivate(hostname)) throw new RefusedAddress(`${hostname} has an address that is not public`);
   } catch (error) {
     if (!(error instanceof RefusedAddress)) throw error;
-    const place = { field: 'webhook_url', code: URL_IS_INVALID, path: ['webhook_url'], reason: error.reason };
+    // Whoever tries it on a machine of their own meets this first.
+    const reason = error.reason.endsWith('not public') ? `${error.reason}; ${ALLOWED_BY}` : error.reason;
+    const place = { field: 'webhook_url', code: URL_IS_INVALID, path: ['webhook_url'], reason };
     throw refuse.invalid({ webhook_url: [URL_IS_INVALID] }, [place]);
   }
 }

@@ -109,6 +109,7 @@ interface Drawn {
 }
 
 const TITLES = { invoice: 'invoice', credit_note: 'creditNote', payment_receipt: 'receipt' } as const;
+const DATES = { invoice: 'issuedOn', credit_note: 'noteIssuedOn', payment_receipt: 'paidOn' } as const;
 const NUMBERS = { invoice: 'INV-7', credit_note: 'INV-7-CN1', payment_receipt: 'RCPT-7' } as const;
 /** Seats of a month and calls of an interface; together 1,234.56. */
 const SEATS_CENTS = 98_000;
@@ -138,7 +139,7 @@ function exampleModel(kind: keyof typeof TITLES, { language: { locale, texts }, 
     number: NUMBERS[kind],
     logo: null,
     paper: 'A4',
-    facts: [{ label: texts.issuedOn, value: format.date(today) }],
+    facts: [{ label: texts[DATES[kind]], value: format.date(today) }],
     parties: [],
     headline: headlines[kind],
     columns: [],
