@@ -95,7 +95,8 @@ export interface PageMeta {
 /** Buttons to the next and the former page; the page is part of the address. */
 export function Pager({ meta, isOldestFirst = false }: { meta: PageMeta; isOldestFirst?: boolean }) {
   const { prev_page: before, next_page: next, total_count: total, current_page: page } = meta;
-  if (!before && !next && (total ?? 0) < 2) return null;
+  if (!before && !next && page === 1)
+    return (total ?? 0) < 2 ? null : <p class="pager soft">{t.parts.allOf(total!.toLocaleString())}</p>;
   return (
     <nav class="pager" aria-label={t.parts.pages}>
       <button type="button" class="quiet" disabled={!before} onClick={() => setFilters({ page: String(before) })}>

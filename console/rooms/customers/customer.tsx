@@ -50,7 +50,8 @@ const TABS = [
 /** What is going on with this customer? */
 export function CustomerPage({ externalId }: { externalId: string }) {
   const id = encodeURIComponent(externalId);
-  const tab = route.value.tab ?? 'overview';
+  const asked = route.value.tab;
+  const tab = TABS.find(([name]) => name === asked)?.[0] ?? 'overview';
   const reading = useRead<{ customer: Customer }>(`/customers/${id}`);
   return (
     <Shown of={reading} rows={8}>

@@ -91,7 +91,7 @@ export const home = {
   collectedNote: (one: unknown, two: unknown) => `${one} paid, ${two} open`,
   collectedFormula: 'collection.rate: paid ÷ (paid + open + failed) of the invoices of this month.',
   overdue: 'Overdue',
-  overdueNote: (one: unknown) => `${one} invoices past their due date`,
+  overdueNote: (one: string) => (one === '1' ? '1 invoice past its due date' : `${one} invoices past their due date`),
   nothingOverdue: 'nothing is past its due date',
   overdueFormula: 'overdue.total_cents: what is due of invoices that are overdue.',
   mrrNew: 'New',

@@ -42,5 +42,6 @@ export const parts = {
   newer: '← Newer',
   page: 'Page ',
   total: (one: unknown) => ` · ${one} in all`,
+  allOf: (one: string) => `${one} in all`,
   older: 'Older →',
 };
