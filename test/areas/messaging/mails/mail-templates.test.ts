@@ -45,6 +45,13 @@ const preview = (name: string, mail_template: object) =>
   story.client.post(`/mail_templates/${name}/preview`, { mail_template });
 
 describe('a seller’s own words', () => {
+  test('an example has the date of its kind', async () => {
+    const textOf = async (name: string) => (await ok(preview(name, { locale: 'de' }))).preview.text;
+    expect(await textOf('invoice')).toContain('Rechnungsdatum');
+    expect(await textOf('credit_note')).toMatch(/Gutschriftsdatum/);
+    expect(await textOf('payment_receipt')).not.toContain('Rechnungsdatum');
+  });
+
   test('are shown beside the built-in ones, hold for one language, and go with DELETE', async () => {
     const before = (await ok(story.client.get('/mail_templates/invoice/de'))).mail_template;
     expect(before).toMatchObject({
