@@ -27,7 +27,7 @@ export const ceilings = {
     walBytes: 2_200,
     bufferHits: 70,
   },
-  delivery: { cpuUs: 200, statements: 0.1, roundTrips: 0.1, redisCommands: 8, walBytes: 650, bufferHits: 60 },
+  delivery: { cpuUs: 200, statements: 0.1, roundTrips: 0.1, redisCommands: 8, walBytes: 650, bufferHits: 50 },
   'customer made': {
     cpuUs: 5_000,
     statements: 15,

@@ -144,9 +144,16 @@ async function deliver({ sql }: Environment, producer: Producer, jobs: Nudge[]):
   const started = performance.now();
   await producer.addMany('webhook.deliver', jobs);
   const isOpen = sql`status in ('pending', 'retrying')`;
-  // The last ones first, by their keys: whoever asks for any reads past all that are done already.
+  // The last ones first, by their keys alone: whoever asks for any reads past all that are done already. Measured: with
+  // both conditions in one place up to 18 of 50 pages a delivery, and two fifths of the time within statements.
   const last = jobs.slice(-ORGANIZATIONS).map(({ payload }) => payload.delivery_ids.at(-1)!);
-  await untilNone(sql, sql`select from webhook_deliveries where id = any (${last}) and ${isOpen}`);
+  await untilNone(
+    sql,
+    sql`
+      select from unnest(${last}::uuid[]) as wanted (id)
+      cross join lateral (select status from webhook_deliveries where id = wanted.id offset 0) delivery
+      where ${isOpen}`,
+  );
   await untilNone(sql, sql`select from webhook_deliveries where ${isOpen}`);
   return (DELIVERIES / (performance.now() - started)) * 1000;
 }
