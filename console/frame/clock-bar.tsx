@@ -6,6 +6,8 @@ import { moved } from '../parts/moved.ts';
 import { sentenceOf } from '../parts/states.tsx';
 import { t } from '../texts/en.ts';
 import { ApiError, write } from './api.ts';
+import { ClockDrawer } from './clock-drawer.tsx';
+import { isClockAdvancing } from './clock-state.ts';
 import { announce } from './live-region.tsx';
 import { to } from './route.ts';
 import { can } from './session.ts';
@@ -32,6 +34,8 @@ const SHOWN = new Intl.DateTimeFormat(globalThis.navigator?.language ?? 'en', {
   timeZone: 'UTC',
 });
 
+const REFRESHED_MS = 2000;
+
 /** The simulated time of a sandbox at the foot of every page, and the buttons that move it. */
 export function ClockBar() {
   const isMoving = useSignal(false);
@@ -41,6 +45,22 @@ export function ClockBar() {
   const clock = data?.test_clock;
   const isAdvancing = clock?.status === 'advancing';
   const fault = useSignal<string | undefined>(undefined);
+  const isDrawerOpen = useSignal(false);
+  useEffect(() => {
+    isClockAdvancing.value = isAdvancing;
+    if (!isAdvancing) return;
+    // The page shows what the clock has made of it so far.
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') void readAllAgain();
+    }, REFRESHED_MS);
+    return () => clearInterval(timer);
+  }, [isAdvancing]);
+  useEffect(
+    () => () => {
+      isClockAdvancing.value = false;
+    },
+    [],
+  );
   useEffect(() => {
     if (isMoving.value && clock && !isAdvancing) {
       isMoving.value = false;
@@ -74,6 +94,16 @@ export function ClockBar() {
           {t.frame.utc}
         </time>
       </a>
+      <button
+        type="button"
+        class="quiet"
+        aria-expanded={isDrawerOpen.value}
+        onClick={() => {
+          isDrawerOpen.value = !isDrawerOpen.value;
+        }}
+      >
+        {t.frame.whatHappens}
+      </button>
       {isAdvancing ? (
         <>
           <progress max={100} value={percent ?? undefined} aria-label={t.frame.clockProgress} />
@@ -148,6 +178,7 @@ export function ClockBar() {
         </>
       )}
       {fault.value && <span class="fault">{fault.value}</span>}
+      {isDrawerOpen.value && <ClockDrawer isAdvancing={isAdvancing} />}
     </aside>
   );
 }

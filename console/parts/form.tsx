@@ -2,6 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { ApiError, newKey, read, write } from '../frame/api.ts';
+import { isClockAdvancing } from '../frame/clock-state.ts';
 import { announce } from '../frame/live-region.tsx';
 import { readAllAgain } from '../frame/use-read.ts';
 import { t } from '../texts/en.ts';
@@ -140,7 +141,10 @@ export function CommandForm({
           <button
             type="submit"
             class={typed === undefined ? 'main' : 'main danger'}
-            disabled={isSending.value || (typed !== undefined && confirmed.value.trim() !== typed)}
+            disabled={
+              isSending.value || isClockAdvancing.value || (typed !== undefined && confirmed.value.trim() !== typed)
+            }
+            title={isClockAdvancing.value ? t.parts.clockAdvancing : undefined}
           >
             {isSending.value ? t.form.sending : submit}
           </button>
@@ -209,7 +213,7 @@ function flat(details: Record<string, unknown>): Values {
   );
 }
 
-/** A button that opens something. */
+/** A button that opens a form. While the clock of the sandbox moves it says why nothing can be written. */
 export function Action({
   text,
   isMain = false,
@@ -230,6 +234,8 @@ export function Action({
       <button
         type="button"
         class={`${isMain ? 'main' : ''} ${isSmall ? 'small' : ''}`.trim()}
+        disabled={isClockAdvancing.value}
+        title={isClockAdvancing.value ? t.parts.clockAdvancing : undefined}
         onClick={() => {
           isOpen.value = true;
         }}

@@ -116,6 +116,24 @@ describe.skipIf(lacksChromium())('rooms of the console', () => {
     await page.getByRole('link', { name: 'Nevada Ltd' }).waitFor();
   });
 
+  story('while the clock moves nothing can be written, and its drawer says what happens', 'Customers', async (page) => {
+    const main = page.getByRole('button', { name: 'New customer' });
+    expect(await main.isDisabled()).toBe(false);
+    await page.getByRole('button', { name: 'What happens' }).click();
+    const drawer = page.locator('.clock-drawer');
+    await drawer.locator('li').first().waitFor();
+    const times = await drawer.locator('time').evaluateAll((all) => all.map((each) => each.getAttribute('datetime')));
+    expect(times).toEqual([...times].sort().reverse());
+    const { test_clock } = (await company.client.get('/test_clock')).body;
+    await page.route('**/api/v1/test_clock', (route) =>
+      route.fulfill({ json: { test_clock: { ...test_clock, status: 'advancing', progress: { percent: 40 } } } }),
+    );
+    await page.reload();
+    await page.getByRole('progressbar').waitFor();
+    await until(async () => (await main.isDisabled()) || undefined);
+    expect(await main.getAttribute('title')).toMatch(/^The clock is advancing/);
+  });
+
   story('a coupon is made and given to a customer', 'Coupons', async (page) => {
     await press(page, 'New coupon');
     await page.getByLabel('Name').fill('Five off');

@@ -1,25 +1,15 @@
 import type { TestClock } from '../../frame/clock-bar.tsx';
-import { route, searchOf, to } from '../../frame/route.ts';
+import { route, searchOf } from '../../frame/route.ts';
 import { can } from '../../frame/session.ts';
 import { useRead } from '../../frame/use-read.ts';
 import { Badge } from '../../parts/badge.tsx';
+import { type ClockEntry, ClockSubject } from '../../parts/clock-entry.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { Empty, Shown } from '../../parts/states.tsx';
 import { Choices, type PageMeta, Pager, Table } from '../../parts/table.tsx';
 import { day } from '../../parts/times.tsx';
 import { t } from '../../texts/en.ts';
 import { Mails } from './mails.tsx';
-
-interface Entry {
-  sequence: number;
-  at: string;
-  kind: string;
-  name: string;
-  resource_type: string | null;
-  svc_resource_id: string | null;
-  external_customer_id: string | null;
-  summary: Record<string, unknown>;
-}
 
 /** What happens when? */
 export default function Clock() {
@@ -53,7 +43,7 @@ export default function Clock() {
 
 function Timeline() {
   const { query } = route.value;
-  const list = useRead<{ timeline: Entry[]; meta: PageMeta }>(
+  const list = useRead<{ timeline: ClockEntry[]; meta: PageMeta }>(
     can('test_clock') ? `/test_clock/timeline${searchOf({ per_page: 100, page: query.get('page') ?? 1 })}` : null,
   );
   return (
@@ -73,7 +63,7 @@ function Timeline() {
                     { head: t.clock.utc, cell: ({ at }) => <time dateTime={at}>{at.slice(11, 19)}</time> },
                     { head: t.clock.what, cell: ({ name }) => name.replace('.', ' ').replaceAll('_', ' ') },
                     { head: t.clock.kind, cell: ({ kind }) => <Badge of={kind} tone="plain" />, isExtra: true },
-                    { head: t.clock.record, cell: (entry) => <Subject of={entry} /> },
+                    { head: t.clock.record, cell: (entry) => <ClockSubject of={entry} /> },
                   ]}
                 />
               </Section>
@@ -86,25 +76,11 @@ function Timeline() {
   );
 }
 
-function byDay(entries: readonly Entry[]): [date: string, entries: Entry[]][] {
-  const days = new Map<string, Entry[]>();
+function byDay(entries: readonly ClockEntry[]): [date: string, entries: ClockEntry[]][] {
+  const days = new Map<string, ClockEntry[]>();
   for (const entry of entries) {
     const date = entry.at.slice(0, 10);
     days.set(date, [...(days.get(date) ?? []), entry]);
   }
   return [...days];
-}
-
-function Subject({ of: { resource_type, svc_resource_id, external_customer_id, summary } }: { of: Entry }) {
-  const text = String(summary.number ?? summary.code ?? summary.external_id ?? '');
-  return (
-    <>
-      {resource_type === 'Invoice' && svc_resource_id ? (
-        <a href={to('invoices', svc_resource_id)}>{text || 'invoice'}</a>
-      ) : (
-        text
-      )}{' '}
-      {external_customer_id && <a href={to('customers', external_customer_id)}>{external_customer_id}</a>}
-    </>
-  );
 }

@@ -8,6 +8,8 @@ export const frame = {
   clockProgress: 'Progress of the advance',
   clockTarget: 'to ',
   clockStop: 'Stop',
+  whatHappens: 'What happens',
+  wholeTimeline: 'The whole timeline',
   nextBilling: 'Next billing',
   moveToMore: 'To …',
   moveTitle: 'Move the clock',
