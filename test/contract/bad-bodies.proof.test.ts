@@ -349,7 +349,7 @@ const OTHERS = readFileSync(new URL('error-fields.txt', import.meta.url), 'utf8'
 /** What is wrong with an answer, if anything. */
 function faultOf({ status, body }: Answered, mutation: Mutation, names: ReadonlySet<string>): unknown {
   if (status === 200 && mutation.isMistyped && mutation.path[0] !== LENIENT) return 'accepted';
-  if (STATUSES.includes(status)) return undefined;
+  if (STATUSES.includes(status) || (status === 422 && mutation.isOtherWord)) return undefined;
   return status === 422 ? detailsFault(body, names) : { status, body };
 }
 

@@ -286,6 +286,7 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
     code: 'calls',
     properties: { user: 'u1' },
     units: '1',
+    estimate: { provider: 'openai', model: 'alpha', tier: 'standard', input_tokens: 3, max_output_tokens: 4 },
     allow_partial: false,
     expires_in_seconds: 60,
   };

@@ -24,6 +24,8 @@ export interface Mutation {
   isDate: boolean;
   /** A field got a text that a database may refuse, or one that tells how its dates are taken. */
   isTelling: boolean;
+  /** A field got another word of its list, which may want other fields than the body has. */
+  isOtherWord: boolean;
   /** As many elements as a body holds. */
   isMany: boolean;
   /** What went wrong with which field of which part of a body: alike in operations that share the part. */
@@ -81,6 +83,8 @@ const ODD_VALUES: readonly unknown[] = [
   Symbol('1e400'),
   Symbol(DIGITS),
 ];
+/** A longer list of words is one of a kind: each of its words is taken like the others. */
+const WORDS_MAX = 20;
 /** Stands in a body for what is too long to be written again and again. */
 const PLACE = 'place of many elements';
 
@@ -90,12 +94,14 @@ export function* mutationsOf(
   body: unknown,
   bodyBytes: number = ORDINARY_BODY_BYTES,
 ): Generator<Mutation> {
-  for (const { path, kinds } of fieldsOf(schema, body)) {
+  for (const field of fieldsOf(schema, body)) {
+    const { path, kinds } = field;
     const isText = kinds.size > 0 && [...kinds].every((kind) => kind === 'string' || kind === 'null');
     const isScalar = kinds.size > 0 && !kinds.has('object') && !kinds.has('array') && !kinds.has('any');
     const value = path.reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], body);
     const place = path.slice(-3).join('.');
-    for (const odd of ODD_VALUES) {
+    const others = otherWords(field, value);
+    for (const odd of [...ODD_VALUES, ...others]) {
       yield {
         path,
         text: writeJson(withValue(body, path, odd)),
@@ -104,6 +110,7 @@ export function* mutationsOf(
         isPlain: odd === PLAIN,
         isDate: DATES.has(odd),
         isTelling: TELLING.has(odd),
+        isOtherWord: others.includes(odd),
         isMany: false,
         sign: `${place} ${writeJson(odd).slice(0, SIGN_CHARACTERS)}`,
       };
@@ -122,6 +129,7 @@ export function* mutationsOf(
           isPlain: false,
           isDate: false,
           isTelling: false,
+          isOtherWord: false,
           isMany: true,
           sign: `${place} ${most} ${element.slice(0, SIGN_CHARACTERS)}`,
         };
@@ -141,6 +149,8 @@ interface Field {
   path: Path;
   /** JSON types that its schema takes: `any` without a type, `enum` of a list of words. */
   kinds: Set<string>;
+  /** Words of its list. */
+  words: Set<unknown>;
 }
 
 /** Every field that a body or its schema knows, root keys included; a list stands for itself and its first element. */
@@ -148,9 +158,10 @@ export function fieldsOf(schema: JsonSchema, body: unknown): Field[] {
   const found = new Map<string, Field>();
   const walk = (part: JsonSchema | undefined, value: unknown, path: Path) => {
     if (path.length > 0) {
-      const field = found.get(path.join('.')) ?? { path, kinds: new Set() };
+      const field = found.get(path.join('.')) ?? { path, kinds: new Set(), words: new Set() };
       found.set(path.join('.'), field);
       if (!part?.anyOf) for (const kind of kindsOf(part)) field.kinds.add(kind);
+      for (const word of part?.enum ?? []) field.words.add(word);
     }
     for (const option of part?.anyOf ?? []) walk(option, value, path);
     const object = isObject(value) ? value : {};
@@ -176,6 +187,10 @@ function withValue(body: unknown, [name, ...rest]: Path, value: unknown): unknow
   const object = isObject(body) ? body : {};
   return { ...object, [name]: withValue(object[name], rest, value) };
 }
+
+/** The other words of a list that is no long one, such as that of currencies. */
+const otherWords = ({ words }: Field, value: unknown): unknown[] =>
+  words.size > WORDS_MAX ? [] : [...words].filter((word) => word !== value);
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
