@@ -205,7 +205,7 @@ describe('a queue that holds jobs', () => {
   test('what a stopped process held is done by another one', async () => {
     const first = work(2);
     await add('a', 6);
-    await until(async () => (await counts()).active === 6);
+    await until(async () => first.running.length > 0 && (await counts()).active === 6);
     const closing = first.close();
     first.running.splice(0)[0]!.end();
     await closing;
