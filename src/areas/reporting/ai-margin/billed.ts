@@ -4,7 +4,7 @@ import type { Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ChargeFilterId, ChargeId } from '../../../platform/ids.ts';
 import { daysOfOtherFees, fees, otherFees, windowsOfFees } from './billed-fees.ts';
-import { type Bounds, cells, lastFitting, type MarginWindow, type StoredFilter } from './queries.ts';
+import { type Bounds, cells, lastFitting, type MarginWindow, namesOf, type StoredFilter } from './queries.ts';
 import type { Figures } from './report.ts';
 
 /** Calls of one group, as a charge with filters sees them. */
@@ -241,7 +241,7 @@ export function billedFigures(
       union all
       ${parts(db`converted`, db`group_hash`)}
       ${others ? db`union all ${parts(db`(${otherFees(scope, window, currency)})`, db`null::bytea`)}` : db``}
-    )`;
+    ), ${namesOf(scope, db`figure`)}`;
 
   function parts(source: Fragment, group: Fragment): Fragment {
     return db`

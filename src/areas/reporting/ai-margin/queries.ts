@@ -166,3 +166,22 @@ export const cells = ({ db, organizationId }: Scope, { from, to }: Span, most: n
     left join place on place.external_id = cell.external_subscription_id and cell.day >= place.first_day
       and cell.day < place.next_day
   )`;
+
+/**
+ * Groups and customers of the rows of `source`, each looked up once by its key, as `known_group` and `known_customer`.
+ * Joined to the rows themselves, all of an organization were compared with each row until Postgres had analyzed the
+ * tables: 5 million comparisons for 1 000 customers and ten models.
+ */
+export const namesOf = ({ db, organizationId }: Scope, source: Fragment): Fragment => db`
+  known_group as materialized (
+    select known.*
+    from (select distinct group_hash from ${source}) used
+    cross join lateral (
+      select * from ai_groups where organization_id = ${organizationId} and group_hash = used.group_hash offset 0
+    ) known
+  ), known_customer as materialized (
+    select known.id, known.external_id
+    from (select distinct customer_id from ${source}) used
+    cross join lateral (select * from customers where id = used.customer_id offset 0) known
+    where known.organization_id = ${organizationId}
+  )`;

@@ -2,7 +2,7 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { PlanId } from '../../../platform/ids.ts';
-import { type Bounds, cells, type MarginWindow } from './queries.ts';
+import { type Bounds, cells, type MarginWindow, namesOf } from './queries.ts';
 import type { Group, Order } from './schema.ts';
 
 /** Which part of the amounts of a group, or of all groups of a code, is asked for under a plan. */
@@ -27,7 +27,8 @@ export interface FiguresRow {
 
 /**
  * Rows `figure` that a report sums, after `with`: a day, subscription and group with its figures, the customer and plan
- * that it belongs to, and its revenue in cents of the book, null where that is not known.
+ * that it belongs to, and its revenue in cents of the book, null where that is not known. Beside them the names of
+ * their groups and customers, `namesOf`.
  */
 export type Figures = Fragment;
 
@@ -40,7 +41,7 @@ export const soldFigures = (
   window: MarginWindow,
   { terms, bounds, keys }: { terms: readonly SoldTerm[]; bounds: Bounds; keys: readonly GroupKey[] },
 ): Figures => {
-  const { db, organizationId } = scope;
+  const { db } = scope;
   const day = keys.some((key) => 'group' in key && OF_DAYS.includes(key.group)) ? db`day` : db`null::date`;
   return db`
     ${cells(scope, window, bounds.dayRows)}, term as materialized (
@@ -54,11 +55,11 @@ export const soldFigures = (
         sum(cost) as cost, sum(amount) as amount
       from placed
       group by 1, 2, 3, 4, 5
-    ), figure as (
+    ), ${namesOf(scope, db`summed`)}, figure as (
       select summed.*, amount * coalesce(own.part, common.part, 0) as revenue,
         own.part is null and common.part is null as not_billed, false as not_invoiced
       from summed
-      left join ai_groups known on known.organization_id = ${organizationId} and known.group_hash = summed.group_hash
+      left join known_group known on known.group_hash = summed.group_hash
       left join term own on own.plan_id = summed.plan_id and own.group_hash = summed.group_hash
       left join term common on common.plan_id = summed.plan_id and common.code = known.code
     )`;
@@ -97,9 +98,8 @@ export async function readMargins(
         bool_or(not_billed) as not_billed, bool_or(not_invoiced) as not_invoiced,
         bool_or(revenue is null) as no_conversion_rate, coalesce(bool_or(g.model = ''), false) as has_left_over
       from figure placed
-      left join ai_groups g on g.organization_id = ${organizationId} and g.group_hash = placed.group_hash
-      left join customers customer on customer.organization_id = ${organizationId}
-        and customer.id = placed.customer_id
+      left join known_group g on g.group_hash = placed.group_hash
+      left join known_customer customer on customer.id = placed.customer_id
       left join plans plan on plan.organization_id = ${organizationId} and plan.id = placed.plan_id
       where true ${conditions(db, window)}
       group by ${keys.length === 0 ? db`()` : names}
