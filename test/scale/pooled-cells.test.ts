@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { play, type Scenario } from '../../src/commands/scenario/play-step.ts';
 import { projectRoot } from '../../src/platform/project-root.ts';
 import { type CellsService, startCells } from '../support/cells.ts';
+import { UNSCHEDULED } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type Pooler, startPgBouncer } from './support/pgbouncer.ts';
 import { type OwnPostgres, startOwnPostgres } from './support/postgres.ts';
@@ -40,7 +41,7 @@ describe.skipIf(lacks('pg_basebackup', 'pgbouncer'))('two cells behind PgBouncer
         DATABASE_PREPARE: 'false',
         CELL_DATABASE_URLS: CELLS.map((name) => `${name}=${pooler.before(urlOf(name))}`).join(' '),
       },
-      ['writes', 'events', 'aggregation', 'billing', 'clocks', 'payments', 'webhooks'],
+      UNSCHEDULED,
     );
     for (const name of CELLS) await service.add({ name, database: name });
   });
