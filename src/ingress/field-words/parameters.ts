@@ -54,6 +54,7 @@ export const PARAMETERS: FieldWords = {
 
   external_subscription_id: 'The subscription’s `external_id`',
   subscription_status: 'Which record of the `external_id` is meant, by its status; default `active`',
+  external_ids: 'The records’ `external_id`s, at most 100',
   svc_ids: 'Identifiers (`svc_id`) of the records, at most 100',
   payment_provider_codes: 'Only of the connections with these codes',
   created_from: 'Created on this day, or at this instant, or later',

@@ -207,17 +207,18 @@ describe('a customer who moves', () => {
     anrok.gate = new Promise((done) => {
       open = done;
     });
+    const earlier = anrok.calls.length;
+    const called = () => anrok.calls.slice(earlier).map(({ path }) => path.replace(/id:.*\/void/, 'void'));
     const made = await oneOff(15000);
-    await until(() => anrok.calls.some(({ path }) => path === 'createOrUpdate'));
+    await until(() => called().includes('createOrUpdate'));
     await customer({ integration_customers: [] });
     await inStatus(made, 'finalized');
+    expect(called()).toEqual(['createOrUpdate']);
     open();
     anrok.gate = undefined;
     await settled();
-    expect(anrok.calls.map(({ path }) => path.replace(/id:.*\/void/, 'void')).slice(-2)).toEqual([
-      'createOrUpdate',
-      'void',
-    ]);
+    // A worker that could not keep an answer asks again.
+    expect([...new Set(called())]).toEqual(['createOrUpdate', 'void']);
     expect(anrok.holds('svc:')).toEqual({ netCents: 0, taxCents: 0 });
   });
 
