@@ -48,9 +48,9 @@ code, pre { font-family: ui-monospace, 'SF Mono', 'Cascadia Code', Menlo, Consol
 .here a:hover { color: var(--text); }
 
 main { min-width: 0; padding: 2.2rem 0 6rem; outline: none; }
-h1, h2, h3, .note { background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; padding: .625rem .875rem; }
+h1, h2, h3, .type { overflow-wrap: anywhere; }
+.note { background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; padding: .625rem .875rem; }
 .note summary { cursor: pointer; font-weight: 600; }
-.type { overflow-wrap: anywhere; }
 h1 { font-size: 2rem; line-height: 1.2; letter-spacing: -.02em; margin: 0 0 1rem; }
 h2 { font-size: 1.35rem; line-height: 1.3; letter-spacing: -.01em; margin: 2.6rem 0 .8rem; }
 h3 { font-size: 1.05rem; line-height: 1.4; margin: 1.8rem 0 .5rem; }
