@@ -85,10 +85,11 @@ async function exchange(
   { organizationId, body, key, accept }: { organizationId: string; body?: unknown; key?: string; accept?: string },
 ): Promise<Response> {
   if (method === 'GET') noteRequest({ method, path });
+  const asked = session.peek();
   const answer = await fetch(`/api/v1${path}`, {
     method,
     headers: {
-      'x-console-token': session.peek()?.csrf_token ?? '',
+      'x-console-token': asked?.csrf_token ?? '',
       'x-console-organization': organizationId,
       ...(accept === undefined ? {} : { accept }),
       ...(key === undefined ? {} : { 'idempotency-key': key }),
@@ -97,6 +98,8 @@ async function exchange(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(() => undefined);
   if (!answer) throw new ApiError(0, {}, undefined);
+  // Of a session that somebody has signed in to meanwhile it says nothing.
+  if (answer.status === 401 && session.peek() === asked) hasEnded.value = true;
   return answer;
 }
 
@@ -104,7 +107,6 @@ async function bodyOf<Answer>(answer: Response): Promise<Answer> {
   const text = await answer.text();
   const body = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
   if (answer.ok) return body as Answer;
-  if (answer.status === 401) hasEnded.value = true;
   throw new ApiError(answer.status, body, answer.headers.get('x-request-id') ?? undefined);
 }
 

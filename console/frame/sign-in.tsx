@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Dialog } from '../parts/dialog.tsx';
 import { t } from '../texts/en.ts';
 import { entryFault, hasEnded, session, signIn } from './session.ts';
+import { readAllAgain } from './use-read.ts';
 
 /** The page for who is not signed in, or not to the organization of the address. */
 export function SignIn({ wanted }: { wanted?: string | undefined }) {
@@ -55,7 +56,7 @@ export function SignIn({ wanted }: { wanted?: string | undefined }) {
   );
 }
 
-/** The session has ended: the page below keeps what was typed. */
+/** The session has ended: the page below keeps what was typed, and what it was refused meanwhile is read again. */
 export function SignInAgain() {
   return (
     <Dialog
@@ -65,12 +66,13 @@ export function SignInAgain() {
       }}
     >
       <p class="soft">{t.frame.sessionEndedHint}</p>
-      <KeyForm />
+      <KeyForm onEntered={readAllAgain} />
     </Dialog>
   );
 }
 
-function KeyForm() {
+/** `onEntered` is called once somebody has signed in. */
+function KeyForm({ onEntered = async () => {} }: { onEntered?: () => Promise<void> }) {
   const fault = useSignal<string | undefined>(undefined);
   const isSending = useSignal(false);
   const isOperator = useSignal(false);
@@ -81,6 +83,7 @@ function KeyForm() {
     isSending.value = true;
     fault.value = await signIn(isOperator.value ? { operator_token: secret } : { api_key: secret });
     isSending.value = false;
+    if (fault.value === undefined) await onEntered();
   };
   return (
     <form class="card" onSubmit={(event) => void enter(event as unknown as SubmitEvent)}>

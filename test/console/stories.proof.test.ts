@@ -227,12 +227,15 @@ describe.skipIf(lacksChromium())('the console in a browser', () => {
     const root = await signIn(page);
     await page.goto(`${root}/customers`);
     await page.getByRole('link', { name: 'Ada' }).waitFor();
+    await page.waitForLoadState('networkidle'); // what the list reads after its rows would be refused first
     await service.sql`update console_sessions set ended_at = now()`;
     await page.getByRole('link', { name: 'Plans' }).click();
     await page.getByText('Your session has ended').waitFor();
     await page.locator('dialog').getByLabel('API key').fill(org.organization.api_key);
     await page.locator('dialog').getByRole('button', { name: 'Sign in' }).click();
     await page.locator('dialog').waitFor({ state: 'detached' });
+    // The page that was refused is read again.
+    await page.getByRole('link', { name: 'Starter' }).waitFor();
     await page.getByRole('link', { name: 'Customers', exact: true }).click();
     await page.getByRole('link', { name: 'Ada' }).waitFor();
     await context.close();
