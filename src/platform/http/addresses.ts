@@ -5,11 +5,14 @@ import ipaddr from 'ipaddr.js';
 /** The request would go to a place that this service must not reach; nothing was sent. */
 export class RefusedAddress extends Error {
   readonly reason: string;
+  /** Whether it is refused for its network alone, which a setting may allow. */
+  readonly isPrivate: boolean;
 
-  constructor(reason: string) {
+  constructor(reason: string, { isPrivate = false }: { isPrivate?: boolean } = {}) {
     super(`refused: ${reason}`);
     this.name = 'RefusedAddress';
     this.reason = reason;
+    this.isPrivate = isPrivate;
   }
 }
 
@@ -76,7 +79,7 @@ export function targetOf(text: string, { allowPrivate }: { allowPrivate: boolean
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (host.endsWith('.')) throw new RefusedAddress('not an http or https URL');
   const isPublic = ipaddr.isValid(host) ? isPublicAddress(host) : !isPrivateName(host);
-  if (!allowPrivate && !isPublic) throw new RefusedAddress(`${host} is not public`);
+  if (!allowPrivate && !isPublic) throw new RefusedAddress(`${host} is not public`, { isPrivate: true });
   if (Buffer.byteLength(url.href) > URL_MAX_BYTES) throw new RefusedAddress('the URL is too long');
   return { origin: url.origin, path: url.pathname + url.search, hostname: host, href: url.href };
 }

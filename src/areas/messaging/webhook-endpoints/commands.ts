@@ -129,11 +129,12 @@ async function refusePrivateUrl(ctx: Context, url: string): Promise<void> {
   if (ctx.config.WEBHOOK_ALLOW_PRIVATE_NETWORKS) return;
   try {
     const { hostname } = targetOf(url, { allowPrivate: false });
-    if (await resolvesToPrivate(hostname)) throw new RefusedAddress(`${hostname} has an address that is not public`);
+    if (await resolvesToPrivate(hostname))
+      throw new RefusedAddress(`${hostname} has an address that is not public`, { isPrivate: true });
   } catch (error) {
     if (!(error instanceof RefusedAddress)) throw error;
     // Whoever tries it on a machine of their own meets this first.
-    const reason = error.reason.endsWith('not public') ? `${error.reason}; ${ALLOWED_BY}` : error.reason;
+    const reason = error.isPrivate ? `${error.reason}; ${ALLOWED_BY}` : error.reason;
     const place = { field: 'webhook_url', code: URL_IS_INVALID, path: ['webhook_url'], reason };
     throw refuse.invalid({ webhook_url: [URL_IS_INVALID] }, [place]);
   }
