@@ -25,6 +25,14 @@ export function lacksChromium(): boolean {
 export const launch = (): Promise<Browser> =>
   chromium.launch({ executablePath: chromiumPath()!, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 
+/** Colours and widths in which every page of the console is opened. */
+export const MODES = [
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 375],
+  ['dark', 375],
+] as const;
+
 const PATIENCE_MS = 90_000;
 
 /** A page on which everything that a browser complains about is kept. */

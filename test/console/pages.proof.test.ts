@@ -4,15 +4,8 @@ import { buildOnce } from '../support/build-once.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { ok } from '../support/words.ts';
-import { expectAccessible, expectWholeWords, lacksChromium, launch, openPage } from './browser.ts';
+import { expectAccessible, expectWholeWords, lacksChromium, launch, MODES, openPage } from './browser.ts';
 import { type Company, openCompany } from './company.ts';
-
-const MODES = [
-  ['light', 1280],
-  ['dark', 1280],
-  ['light', 375],
-  ['dark', 375],
-] as const;
 
 /** Rooms and parts of them that an organization without a record shows. */
 const EMPTY = [

@@ -4,15 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildOnce } from '../support/build-once.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { expectAccessible, expectWholeWords, lacksChromium, launch, openPage } from './browser.ts';
+import { expectAccessible, expectWholeWords, lacksChromium, launch, MODES, openPage } from './browser.ts';
 import { type Company, openCompany } from './company.ts';
-
-const MODES = [
-  ['light', 1280],
-  ['dark', 1280],
-  ['light', 375],
-  ['dark', 375],
-] as const;
 
 // One story a room: what a person comes for, by the buttons and fields that they see.
 describe.skipIf(lacksChromium())('rooms of the console', () => {

@@ -5,16 +5,9 @@ import { makeOneTimeLink } from '../../src/areas/tenancy/console-sessions/one-ti
 import { buildOnce } from '../support/build-once.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { expectAccessible, expectWholeWords, lacksChromium, launch, openPage } from './browser.ts';
+import { expectAccessible, expectWholeWords, lacksChromium, launch, MODES, openPage } from './browser.ts';
 
 const OPERATOR_TOKEN = 'the operator of the stories, 32 chars';
-const MODES = [
-  ['light', 1280],
-  ['dark', 1280],
-  ['light', 375],
-  ['dark', 375],
-] as const;
-
 describe.skipIf(lacksChromium())('the console in a browser', () => {
   let service: TestService;
   let browser: Browser;
